@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"context"
+
+	"firn/internal/record"
+)
+
+// Source is where records come from. Its methods are safe for concurrent use.
+type Source interface {
+	// Splits lists every topic partition that there is now, with the identity of its topic and the bounds of its log.
+	// A topic that does not exist is not in the result, and is no error: it may appear later.
+	Splits(ctx context.Context) ([]record.Split, error)
+	// Start gives the offset at which a partition that was never read begins, by the job's start setting.
+	Start(ctx context.Context, tps []record.TopicPartition) (map[record.TopicPartition]int64, error)
+	// Open starts reading at the offsets given.
+	Open(ctx context.Context, from map[record.TopicPartition]int64) (Reader, error)
+	// Acknowledge shows the floor to others (for Kafka: the group's offsets). It is a gauge and is never read back.
+	Acknowledge(ctx context.Context, floor record.Floor) error
+}
+
+// Reader reads topic partitions. One goroutine owns it.
+type Reader interface {
+	// Next waits for records and returns blocks of them. The blocks of a topic partition come in offset order and
+	// their ranges tile without a gap. The caller owns the blocks.
+	Next(ctx context.Context) ([]*record.Block, error)
+	// Add reads more topic partitions, or moves those that are being read already.
+	Add(from map[record.TopicPartition]int64) error
+	// Remove stops reading topic partitions, as when their topic was deleted.
+	Remove(tps []record.TopicPartition)
+	// Close ends the reading. It may be called twice.
+	Close() error
+}
+
+// Decoder turns the records of a block into rows. One worker owns it.
+type Decoder interface {
+	// Decode appends to the batch a row or a Rejected for every record, but for tombstones that the job skips and
+	// control records, which it counts.
+	Decode(block *record.Block, into *record.Batch) (tombstones, controls int)
+}
+
+// Writer collects rows for a sink. All its methods are safe for concurrent use.
+type Writer interface {
+	// Write copies the rows of the batch, which stays the caller's.
+	Write(ctx context.Context, b *record.Batch) error
+	// Rotate sets aside all that was written so far and starts afresh. It does no I/O: the pipeline calls it while no
+	// Write runs, so that the cut between two flushes is exact.
+	Rotate() Flush
+	// BufferedBytes is the memory held by rows that are not in files yet, flushes that have not ended included.
+	BufferedBytes() int64
+}
+
+// Flush is the rows between two rotations.
+type Flush interface {
+	// Seal writes the rows to files that are durable and not yet visible. After an error it may be called again.
+	Seal(ctx context.Context) ([]record.DataFile, error)
+}
+
+// Committer makes sealed files and source positions visible together, or neither (invariant 2). One goroutine owns it.
+type Committer interface {
+	// Floor is where the table stands now.
+	Floor(ctx context.Context) (record.Floor, error)
+	// Init records a floor of partitions that were never read, before their first record is.
+	Init(ctx context.Context, floor record.Floor) error
+	// Commit makes the sealed visible, in order. It returns nil only when it is known what became of each: it is in
+	// Outcome.Committed or in Outcome.Rejected.
+	Commit(ctx context.Context, sealed []record.Sealed) (Outcome, error)
+}
+
+// Outcome is what a commit did.
+type Outcome struct {
+	SnapshotID int64
+	Floor      record.Floor // after the commit
+	Committed  []string     // IDs of Sealed that are in the table now
+	Rejected   []string     // IDs of Sealed whose ranges do not start at the floor: someone else moved it
+	Attempts   int
+	Conflicts  int
+	Unknown    int // attempts whose outcome had to be looked up
+}
+
+// DeadLetters is where rejected records go.
+type DeadLetters interface {
+	// Write takes rejected records. They may still be in memory when it returns.
+	Write(ctx context.Context, rejected []record.Rejected) error
+	// Flush returns nil when all that was written is durable.
+	Flush(ctx context.Context) error
+}
