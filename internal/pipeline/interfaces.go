@@ -60,8 +60,9 @@ type Flush interface {
 type Committer interface {
 	// Floor is where the table stands now.
 	Floor(ctx context.Context) (record.Floor, error)
-	// Init records a floor of partitions that were never read, before their first record is.
-	Init(ctx context.Context, floor record.Floor) error
+	// Init records where partitions that were never read begin, before their first record is read: it swaps the
+	// floor from base to next, and fails when the table's floor is not base any more.
+	Init(ctx context.Context, base, next record.Floor) error
 	// Commit makes the sealed visible, in order. It returns nil only when it is known what became of each: it is in
 	// Outcome.Committed or in Outcome.Rejected.
 	Commit(ctx context.Context, sealed []record.Sealed) (Outcome, error)

@@ -34,12 +34,10 @@ func (c Counts) Add(o Counts) Counts {
 // Offsets is the number of offsets accounted for.
 func (c Counts) Offsets() int64 { return c.Rows + c.Rejected + c.Tombstones + c.Holes + c.Expired }
 
-// TopicMark states which incarnation of a topic the ranges were read from. Was is set when the topic was re-created
-// and this Sealed is the first of the new incarnation: it names the topic id that the floor must still have.
+// TopicMark states which incarnation of a topic the ranges were read from.
 type TopicMark struct {
 	Topic string `json:"topic"`
 	Identity
-	Was string `json:"was,omitempty"`
 }
 
 // EventTimes counts records by broker timestamp, run-length coded in arrival order, to measure freshness at commit.
