@@ -1,3 +1,3 @@
-// Package job is the job file: its settings, their defaults, the strict decoding that finds every fault at once, and
-// the template parameters that make the same settings.
+// Package job is the job file: its settings, their defaults, a strict decoder, the parameters of known templates, and
+// a check that reports every fault at once with the line it is on.
 package job

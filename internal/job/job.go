@@ -15,6 +15,22 @@ type Job struct {
 	Limits Limits `yaml:"limits"`
 	Web    Web    `yaml:"web"`
 	Log    Log    `yaml:"log"`
+
+	// Ignored lists the template parameters that were accepted but have no effect here; empty for a job file.
+	Ignored []Ignored `yaml:"-"`
+}
+
+// KindKafkaToIceberg reads Kafka topics into an Iceberg table.
+const KindKafkaToIceberg = "kafka-to-iceberg"
+
+// Kinds lists the values of Job.Kind.
+func Kinds() []string { return []string{KindKafkaToIceberg} }
+
+// Ignored is a template parameter, or one key of a map parameter such as consumerConfigUpdates.enable.auto.commit, that
+// is accepted for the template's sake and changes nothing, with the reason for it.
+type Ignored struct {
+	Parameter string
+	Reason    string
 }
 
 // Source says where records come from.
@@ -54,12 +70,12 @@ type SASL struct {
 type KafkaSource struct {
 	Kafka            `yaml:",inline"`
 	Topics           []string      `yaml:"topics"`
-	Group            string        `yaml:"group"`             // offsets are moved there after each commit, as a gauge; default firn-NAME
-	Start            string        `yaml:"start"`             // earliest, latest, or an RFC 3339 time; for partitions that were never read
+	Group            string        `yaml:"group"`             // offsets are shown there after each commit; default firn-NAME
+	Start            string        `yaml:"start"`             // earliest, latest or an RFC 3339 time; for partitions never read
 	Isolation        string        `yaml:"isolation"`         // read_committed or read_uncommitted
-	OnGap            string        `yaml:"on_gap"`            // continue or stop: retention removed records before they were read
+	OnGap            string        `yaml:"on_gap"`            // continue or stop: records were removed before they were read
 	OnRecreated      string        `yaml:"on_recreated"`      // restart or stop: the topic was deleted and made again
-	OnClusterChange  string        `yaml:"on_cluster_change"` // stop or restart: the brokers are another cluster than the table's floor names
+	OnClusterChange  string        `yaml:"on_cluster_change"` // stop or restart: not the cluster that the floor names
 	MetadataInterval time.Duration `yaml:"metadata_interval"` // how often new topics and partitions are looked for
 	FetchBytesMax    ByteSize      `yaml:"fetch_bytes_max"`   // of one fetch from one broker
 }
@@ -83,7 +99,7 @@ type Schema struct {
 }
 
 // SchemaField is one Iceberg field. Type is Iceberg's text form, nested types included: long, decimal(9,2),
-// list<string>, map<string, long>, struct<a: int, b: string>; a trailing "required" inside a struct is "a: required int".
+// list<string>, map<string, long>, struct<a: int, b: string>; a field of a struct that must be set is "a: required int".
 type SchemaField struct {
 	Name     string `yaml:"name"`
 	Type     string `yaml:"type"`
@@ -101,13 +117,13 @@ type IcebergSink struct {
 	Catalog        Catalog           `yaml:"catalog"`
 	Table          string            `yaml:"table"`      // namespace.table
 	Create         bool              `yaml:"create"`     // make namespace and table when missing
-	Partition      []string          `yaml:"partition"`  // for a new table: f, identity(f), bucket(f, N), truncate(f, W), year(f), month(f), day(f), hour(f), void(f)
+	Partition      []string          `yaml:"partition"`  // for a new table; see PartitionField
 	Properties     map[string]string `yaml:"properties"` // for a new table
 	Location       string            `yaml:"location"`   // for a new table; default: the catalog's choice
 	CommitInterval time.Duration     `yaml:"commit_interval"`
 	CommitTimeout  time.Duration     `yaml:"commit_timeout"` // the job stops when no attempt landed for this long
 	TargetFileSize ByteSize          `yaml:"target_file_size"`
-	Compression    string            `yaml:"compression"` // zstd, snappy, gzip, lz4_raw, none; empty: the table's write.parquet.compression-codec
+	Compression    string            `yaml:"compression"` // see Compressions; empty: the table decides
 }
 
 // Catalog is an Iceberg catalog.
