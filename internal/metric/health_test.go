@@ -18,8 +18,14 @@ func TestHealthy(t *testing.T) {
 		{"quiet source", func(_ *Job, c *clock) { c.Move(time.Hour) }, ""},
 		{"backlog just met", func(j *Job, c *clock) { c.Move(time.Hour); j.Lag("a", 0, 5) }, ""},
 		{"backlog at the limit", func(j *Job, c *clock) { j.Lag("a", 0, 5); c.Move(stale) }, ""},
-		{"lag and no commit", func(j *Job, c *clock) { j.Lag("a", 0, 5); c.Move(61 * time.Second) }, "no commit landed for 1m1s"},
-		{"buffered and no commit", func(j *Job, c *clock) { j.Buffered(1); c.Move(2 * time.Minute) }, "no commit landed for 2m0s"},
+		{"lag and no commit", func(j *Job, c *clock) {
+			j.Lag("a", 0, 5)
+			c.Move(61 * time.Second)
+		}, "no commit landed for 1m1s"},
+		{"buffered and no commit", func(j *Job, c *clock) {
+			j.Buffered(1)
+			c.Move(2 * time.Minute)
+		}, "no commit landed for 2m0s"},
 		{"lag that changes is no progress", func(j *Job, c *clock) {
 			for range 10 {
 				j.Lag("a", 0, int64(c.Now().Unix()))
