@@ -54,6 +54,8 @@ type Writer interface {
 type Flush interface {
 	// Seal writes the rows to files that are durable and not yet visible. After an error it may be called again.
 	Seal(ctx context.Context) ([]record.DataFile, error)
+	// Discard lets the rows go. Files that Seal stored stay where they are: nothing refers to them.
+	Discard()
 }
 
 // Committer makes sealed files and source positions visible together, or neither (invariant 2). One goroutine owns it.

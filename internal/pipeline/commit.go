@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"firn/internal/metric"
+	"firn/internal/record"
+)
+
+// commitEvery cuts and commits every interval, and before its time when memory runs short, until done. Then all that
+// was read by then can be committed by one more commitNow.
+func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
+	tick := time.NewTicker(s.config.CommitInterval)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case <-done:
+			return nil
+		case splits := <-s.found:
+			err = s.adopt(ctx, splits)
+		case <-s.memory.full:
+			err = s.commitNow(ctx)
+		case <-tick.C:
+			err = s.commitNow(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if s.goal != nil && reached(*s.floor.Load(), s.goal) {
+			return nil
+		}
+	}
+}
+
+// reached tells whether the floor has passed the goal everywhere.
+func reached(floor, goal record.Floor) bool {
+	for topic, t := range goal {
+		for partition, end := range t.Next {
+			if floor[topic].Next[partition] < end {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// cutOff ends the interval: no block is half written at that moment.
+func (s *session) cutOff() (*interval, Flush) {
+	s.cut.Lock()
+	defer s.cut.Unlock()
+	if s.interval.empty() {
+		return nil, nil
+	}
+	v := s.interval
+	s.interval = newInterval()
+	return v, s.config.Writer.Rotate()
+}
+
+// commitNow makes what was written since the last cut visible: dead letters first, then the files, then the commit,
+// then the acknowledgement (invariants 1, 2 and 4).
+func (s *session) commitNow(ctx context.Context) error {
+	v, flush := s.cutOff()
+	if v == nil {
+		return nil
+	}
+	began := time.Now()
+	sealed, err := s.seal(ctx, v, flush)
+	if err != nil {
+		flush.Discard()
+		return err
+	}
+	s.memory.release()
+	s.config.Metrics.Buffered(s.queue.held() + s.config.Writer.BufferedBytes())
+	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed})
+	if err != nil {
+		s.config.Metrics.LastError(err)
+		return fmt.Errorf("committing %d files: %w", len(sealed.Files), err)
+	}
+	if slices.Contains(outcome.Rejected, sealed.ID) {
+		return restartError("another process of this job moved the table's floor past what this one had read")
+	}
+	s.setFloor(outcome.Floor)
+	s.measure(sealed, v.bytes, outcome, began)
+	s.showLag()
+	s.acknowledge(ctx, outcome.Floor)
+	return nil
+}
+
+// seal makes the rows of an interval durable.
+func (s *session) seal(ctx context.Context, v *interval, flush Flush) (record.Sealed, error) {
+	ranges, err := v.joined()
+	if err != nil {
+		return record.Sealed{}, fmt.Errorf("checking the ranges of a flush: %w", err)
+	}
+	if s.config.DeadLetters != nil {
+		if err := s.config.DeadLetters.Flush(ctx); err != nil {
+			return record.Sealed{}, fmt.Errorf("storing dead letters: %w", err)
+		}
+	}
+	files, err := flush.Seal(ctx)
+	if err != nil {
+		return record.Sealed{}, err
+	}
+	x := record.Sealed{ID: s.config.NewID(), Files: files, Ranges: ranges, Counts: v.counts, Events: v.events}
+	floor := *s.floor.Load()
+	for _, r := range ranges {
+		if n := len(x.Topics); n == 0 || x.Topics[n-1].Topic != r.Topic { // ranges are in order of topic
+			x.Topics = append(x.Topics, record.TopicMark{Topic: r.Topic, Identity: floor[r.Topic].Identity})
+		}
+	}
+	var rows int64
+	for _, f := range files {
+		rows += f.Rows
+	}
+	if rows != v.counts.Rows {
+		return record.Sealed{}, fmt.Errorf("checking a flush: %d rows were written and its files hold %d", v.counts.Rows, rows)
+	}
+	return x, nil
+}
+
+// acknowledge shows the floor. It is only a gauge, so that its failing is said and not acted on.
+func (s *session) acknowledge(ctx context.Context, floor record.Floor) {
+	if err := s.config.Source.Acknowledge(ctx, floor); err != nil {
+		s.config.Metrics.LastError(err)
+		s.config.Log.Warn("showing the position to the source", "error", err.Error())
+	}
+}
+
+// measure records a commit that landed.
+func (s *session) measure(x record.Sealed, bytes int64, o Outcome, began time.Time) {
+	c := metric.Commit{
+		SnapshotID: o.SnapshotID, Start: began, Duration: time.Since(began), Rows: x.Counts.Rows, Bytes: bytes,
+		Files: int64(len(x.Files)), Attempts: o.Attempts, Conflicts: o.Conflicts, Unknown: o.Unknown,
+	}
+	for _, f := range x.Files {
+		c.FileBytes = append(c.FileBytes, f.SizeBytes)
+	}
+	for _, e := range x.Events {
+		c.Events = append(c.Events, metric.Event{UnixMs: e.UnixMs, Count: e.Count})
+	}
+	s.config.Metrics.Committed(c)
+	s.config.Log.Debug("committed", "snapshot", o.SnapshotID, "rows", x.Counts.Rows, "files", len(x.Files),
+		"ms", c.Duration.Milliseconds())
+}

@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"context"
+	"sync"
+)
+
+// memory holds workers back while too many bytes wait to become visible, so that a slow store or catalog slows the
+// reading instead of filling the process (case C37). It is safe for concurrent use.
+type memory struct {
+	bytesMax int64
+	buffered func() int64
+	full     chan struct{} // of capacity 1: asks for a flush before its time
+
+	mu    sync.Mutex // guards freed
+	freed chan struct{}
+}
+
+func newMemory(bytesMax int64, buffered func() int64) *memory {
+	return &memory{bytesMax: bytesMax, buffered: buffered, full: make(chan struct{}, 1), freed: make(chan struct{})}
+}
+
+// wait returns when there is room. It asks for a flush at half of the limit, so that work can go on meanwhile.
+func (m *memory) wait(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		freed := m.freed
+		m.mu.Unlock()
+		held := m.buffered()
+		if held > m.bytesMax/2 {
+			select {
+			case m.full <- struct{}{}:
+			default:
+			}
+		}
+		if held <= m.bytesMax {
+			return ctx.Err()
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// release wakes the workers after bytes were freed.
+func (m *memory) release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.freed)
+	m.freed = make(chan struct{})
+}
