@@ -30,7 +30,7 @@ type session struct {
 	floor  atomic.Pointer[record.Floor]   // as of the last commit
 	splits atomic.Pointer[[]record.Split] // as of the last look
 	gone   map[string]bool                // topics that were deleted; the committer's own
-	goal  record.Floor                 // with UntilCaughtUp: where to end
+	goal   record.Floor                   // with UntilCaughtUp: where to end
 }
 
 func newSession(c *Config) *session {
