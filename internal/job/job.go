@@ -70,10 +70,10 @@ type SASL struct {
 type KafkaSource struct {
 	Kafka            `yaml:",inline"`
 	Topics           []string      `yaml:"topics"`
-	Group            string        `yaml:"group"`             // offsets are shown there after each commit; default firn-NAME
-	Start            string        `yaml:"start"`             // earliest, latest or an RFC 3339 time; for partitions never read
+	Group            string        `yaml:"group"`             // shows offsets after each commit; default firn-NAME
+	Start            string        `yaml:"start"`             // earliest, latest or RFC 3339; for partitions never read
 	Isolation        string        `yaml:"isolation"`         // read_committed or read_uncommitted
-	OnGap            string        `yaml:"on_gap"`            // continue or stop: records were removed before they were read
+	OnGap            string        `yaml:"on_gap"`            // continue or stop: records removed before they were read
 	OnRecreated      string        `yaml:"on_recreated"`      // restart or stop: the topic was deleted and made again
 	OnClusterChange  string        `yaml:"on_cluster_change"` // stop or restart: not the cluster that the floor names
 	MetadataInterval time.Duration `yaml:"metadata_interval"` // how often new topics and partitions are looked for
@@ -89,6 +89,10 @@ type Decode struct {
 	DuplicateKeys    string `yaml:"duplicate_keys"`     // last or reject
 	Tombstones       string `yaml:"tombstones"`         // skip or reject: records with a null value
 	DepthMax         int    `yaml:"depth_max"`          // nesting of a message
+
+	// Keep and Drop narrow the schema's top-level columns, at most one of the two; see Columns.
+	Keep []string `yaml:"keep"`
+	Drop []string `yaml:"drop"`
 }
 
 // Schema is the target columns: at most one of the three; none means the table's own.
@@ -99,7 +103,7 @@ type Schema struct {
 }
 
 // SchemaField is one Iceberg field. Type is Iceberg's text form, nested types included: long, decimal(9,2),
-// list<string>, map<string, long>, struct<a: int, b: string>; a field of a struct that must be set is "a: required int".
+// list<string>, map<string, long>, struct<a: int, b: string>; a struct's field that must be set is "a: required int".
 type SchemaField struct {
 	Name     string `yaml:"name"`
 	Type     string `yaml:"type"`
