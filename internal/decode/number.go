@@ -1,0 +1,221 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"unsafe"
+
+	"firn/internal/record"
+)
+
+// number is a JSON number taken apart: mantissa times ten to the exponent.
+type number struct {
+	mantissa uint64
+	exponent int
+	exact    bool // mantissa holds all digits
+	negative bool
+	integer  bool // neither fraction nor exponent was written
+}
+
+const (
+	// digitsMax is how many decimal digits always fit a uint64.
+	digitsMax = 19
+	// exponentMax bounds written exponents. It is far beyond what any column takes, and still sums without overflow
+	// with the length of a text.
+	exponentMax = 1 << 29
+)
+
+// parseNumber reads the number at p by the grammar of RFC 8259 section 6. The end is -1 when there is none.
+func parseNumber(b []byte, p int) (n number, end int) {
+	if p < len(b) && b[p] == '-' {
+		n.negative = true
+		p++
+	}
+	first := p
+	p, n.mantissa = digits(b, p, 0)
+	if p == first || b[first] == '0' && p > first+1 {
+		return n, -1
+	}
+	count := p - first
+	n.integer = true
+	if p < len(b) && b[p] == '.' {
+		point := p + 1
+		p, n.mantissa = digits(b, point, n.mantissa)
+		if p == point {
+			return n, -1
+		}
+		n.integer = false
+		n.exponent = point - p
+		count += p - point
+	}
+	n.exact = count <= digitsMax || significant(b[first:p]) <= digitsMax
+	if p < len(b) && b[p]|0x20 == 'e' {
+		n.integer = false
+		var e int
+		if e, p = parseExponent(b, p+1); p < 0 {
+			return n, -1
+		}
+		n.exponent += e
+	}
+	return n, p
+}
+
+// digits reads decimal digits into m, which wraps around when there are too many.
+func digits(b []byte, p int, m uint64) (int, uint64) {
+	for p < len(b) && b[p]-'0' <= 9 {
+		m = m*10 + uint64(b[p]-'0')
+		p++
+	}
+	return p, m
+}
+
+// significant counts the digits of t after its leading zeros.
+func significant(t []byte) int {
+	n := 0
+	for _, c := range t {
+		if c != '.' && (n > 0 || c != '0') {
+			n++
+		}
+	}
+	return n
+}
+
+func parseExponent(b []byte, p int) (e, end int) {
+	negative := p < len(b) && b[p] == '-'
+	if p < len(b) && (b[p] == '+' || b[p] == '-') {
+		p++
+	}
+	first := p
+	for p < len(b) && b[p]-'0' <= 9 {
+		e = min(e*10+int(b[p]-'0'), exponentMax)
+		p++
+	}
+	if p == first {
+		return 0, -1
+	}
+	if negative {
+		e = -e
+	}
+	return e, p
+}
+
+// parseInteger reads an integer literal that fits an int64.
+func parseInteger(b []byte, p int) (v int64, end int, ok bool) {
+	negative := p < len(b) && b[p] == '-'
+	if negative {
+		p++
+	}
+	end, u := digits(b, p, 0)
+	n := end - p
+	if n == 0 || n > digitsMax || n > 1 && b[p] == '0' {
+		return 0, 0, false
+	}
+	if end < len(b) && (b[end] == '.' || b[end]|0x20 == 'e') {
+		return 0, 0, false
+	}
+	if negative {
+		return -int64(u), end, u <= 1<<63
+	}
+	return int64(u), end, u < 1<<63
+}
+
+func (d *JSON) integer(f *field, b []byte, p, row int) int {
+	v, end, ok := parseInteger(b, p)
+	if !ok || v < f.low || v > f.high {
+		return d.failInteger(f, b, p)
+	}
+	if f.kind == record.KindInt || f.kind == record.KindDate {
+		f.col.Ints32[row] = int32(v)
+	} else {
+		f.col.Ints64[row] = v
+	}
+	f.col.Valid[row] = true
+	return end
+}
+
+func (d *JSON) failInteger(f *field, b []byte, p int) int {
+	n, end := parseNumber(b, p)
+	switch {
+	case end < 0:
+		return d.failNumber(f, b, p)
+	case !n.integer:
+		return d.fail(f.path, p, fmt.Sprintf("%s has a fraction or exponent, and %s takes integers",
+			excerptNumber(b[p:end]), f.typeText))
+	default:
+		return d.fail(f.path, p, fmt.Sprintf("%s does not fit %s (%d to %d)",
+			excerptNumber(b[p:end]), f.typeText, f.low, f.high))
+	}
+}
+
+// failNumber says why there is no number at p.
+func (d *JSON) failNumber(f *field, b []byte, p int) int {
+	if p >= len(b) || b[p] != '-' && b[p]-'0' > 9 {
+		return d.fail(f.path, p, fmt.Sprintf("expected %s for %s, found %s", f.literals(), f.typeText, describe(b, p)))
+	}
+	return d.fail(f.path, p, "malformed number (leading zero, or digits missing)")
+}
+
+func (d *JSON) float(f *field, b []byte, p, row int) int {
+	n, end := parseNumber(b, p)
+	if end < 0 {
+		return d.failNumber(f, b, p)
+	}
+	var ok bool
+	if f.kind == record.KindDouble {
+		f.col.Floats64[row], ok = n.double(b[p:end])
+	} else {
+		f.col.Floats32[row], ok = n.float(b[p:end])
+	}
+	if !ok {
+		return d.fail(f.path, p, fmt.Sprintf("%s does not fit %s", excerptNumber(b[p:end]), f.typeText))
+	}
+	f.col.Valid[row] = true
+	return end
+}
+
+// Powers of ten that are exact in their type (W. D. Clinger, How to read floating point numbers accurately, 1990): one
+// operation on exact operands is rounded right.
+var (
+	tens64 = [...]float64{
+		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+		1e20, 1e21, 1e22,
+	}
+	tens32 = [...]float32{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
+)
+
+// double is the nearest float64 of the number, whose text is t; false when that is infinite.
+func (n number) double(t []byte) (float64, bool) {
+	if !n.exact || n.mantissa > 1<<53 || n.exponent < -22 || n.exponent > 22 {
+		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 64)
+		return v, err == nil
+	}
+	v := float64(n.mantissa)
+	if n.exponent < 0 {
+		v /= tens64[-n.exponent]
+	} else {
+		v *= tens64[n.exponent]
+	}
+	if n.negative {
+		v = math.Copysign(v, -1)
+	}
+	return v, true
+}
+
+// float is double for float32; rounding a float64 once more would not always be the nearest value.
+func (n number) float(t []byte) (float32, bool) {
+	if !n.exact || n.mantissa > 1<<24 || n.exponent < -10 || n.exponent > 10 {
+		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 32)
+		return float32(v), err == nil
+	}
+	v := float32(n.mantissa)
+	if n.exponent < 0 {
+		v /= tens32[-n.exponent]
+	} else {
+		v *= tens32[n.exponent]
+	}
+	if n.negative {
+		v = -v
+	}
+	return v, true
+}
