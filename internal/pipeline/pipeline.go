@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"firn/internal/metric"
+	"firn/internal/record"
 )
 
 // Pipeline moves records of a source into a sink until its context ends.
 type Pipeline struct {
 	config Config
+	floor  atomic.Pointer[record.Floor]
 }
 
 // New makes a pipeline. Nothing runs before Run.
@@ -29,7 +32,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	c := &p.config
 	defer c.Metrics.State(metric.Stopping)
 	for {
-		err := newSession(c).run(ctx)
+		err := newSession(c, &p.floor).run(ctx)
 		if !errors.Is(err, errRestart) {
 			return err
 		}
@@ -41,6 +44,15 @@ func (p *Pipeline) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// Floor is how far the job has got as of its last commit; nil before it has looked. It is safe for concurrent use and
+// the caller must not change it.
+func (p *Pipeline) Floor() record.Floor {
+	if f := p.floor.Load(); f != nil {
+		return *f
+	}
+	return nil
 }
 
 // restartError wraps errRestart with its reason.

@@ -27,15 +27,15 @@ type session struct {
 	cut      sync.RWMutex
 	interval *interval // changed under cut's write lock only
 
-	floor  atomic.Pointer[record.Floor]   // as of the last commit
+	floor  *atomic.Pointer[record.Floor]  // as of the last commit; the pipeline's
 	splits atomic.Pointer[[]record.Split] // as of the last look
 	gone   map[string]bool                // topics that were deleted; the committer's own
 	goal   record.Floor                   // with UntilCaughtUp: where to end
 }
 
-func newSession(c *Config) *session {
+func newSession(c *Config, floor *atomic.Pointer[record.Floor]) *session {
 	s := &session{
-		config: c, queue: newQueue(max(1, c.MemoryBytesMax/queueShare)), interval: newInterval(),
+		config: c, floor: floor, queue: newQueue(max(1, c.MemoryBytesMax/queueShare)), interval: newInterval(),
 		found: make(chan []record.Split, 1), gone: map[string]bool{},
 	}
 	s.memory = newMemory(c.MemoryBytesMax-c.MemoryBytesMax/queueShare, c.Writer.BufferedBytes)

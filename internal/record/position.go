@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
 )
 
 // TopicPartition names a partition of a Kafka topic (and, for other sources, their unit of ordered reading).
@@ -51,13 +52,18 @@ func (f Floor) Next(tp TopicPartition) (int64, bool) {
 	return n, ok
 }
 
+// Equal tells whether two floors are the same position of the same source.
+func (f Floor) Equal(o Floor) bool {
+	return maps.EqualFunc(f, o, func(a, b TopicFloor) bool { return a.Identity == b.Identity && maps.Equal(a.Next, b.Next) })
+}
+
 // Clone is a deep copy.
 func (f Floor) Clone() Floor {
 	c := make(Floor, len(f))
 	for topic, t := range f {
-		next := make(map[int32]int64, len(t.Next))
-		for p, n := range t.Next {
-			next[p] = n
+		next := maps.Clone(t.Next)
+		if next == nil {
+			next = map[int32]int64{}
 		}
 		c[topic] = TopicFloor{Identity: t.Identity, Next: next}
 	}

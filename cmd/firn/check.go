@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"firn/internal/job"
+	"firn/internal/wire"
+)
+
+func newCheckCommand(g *globalOptions) *cobra.Command {
+	var template string
+	var parameters []string
+	cmd := &cobra.Command{
+		Use:   "check [JOB.yaml]",
+		Short: "Show a job with its defaults and try its connections",
+		Long: `Show the effective job and connect to everything that it names, without changing anything. All faults are listed,
+those of the file with their lines.
+
+Exit status: 0 the job can run, 1 something does not fit, 2 usage or job file, 3 something cannot be reached.`,
+		Example: "  firn check orders.yaml",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := loadJob(g, args, template, parameters)
+			if err != nil {
+				return err
+			}
+			return checkJob(cmd.Context(), g, j)
+		},
+	}
+	addJobFlags(cmd, &template, &parameters)
+	return cmd
+}
+
+func checkJob(ctx context.Context, g *globalOptions, j *job.Job) error {
+	findings := wire.Check(ctx, j, newLogger(g, j))
+	print := printFindings
+	if g.JSON {
+		print = printFindingsJSON
+	}
+	if err := print(g, j, findings); err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range findings {
+		if f.Err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.Part, f.Err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func printFindings(g *globalOptions, j *job.Job, findings []wire.Finding) error {
+	if _, err := fmt.Fprintf(g.Stdout, "%s\n", j.YAML()); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		mark, text := "ok  ", f.Detail
+		if f.Err != nil {
+			mark, text = "FAIL", f.Err.Error()
+		}
+		if _, err := fmt.Fprintf(g.Stdout, "%s %-7s %s\n", mark, f.Part, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printFindingsJSON(g *globalOptions, j *job.Job, findings []wire.Finding) error {
+	type part struct {
+		wire.Finding
+		OK    bool   `json:"ok"`
+		Error string `json:"error,omitempty"`
+	}
+	out := struct {
+		Job   string `json:"job_yaml"`
+		Parts []part `json:"parts"`
+	}{Job: j.YAML()}
+	for _, f := range findings {
+		p := part{Finding: f, OK: f.Err == nil}
+		if f.Err != nil {
+			p.Error = f.Err.Error()
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return json.NewEncoder(g.Stdout).Encode(out)
+}

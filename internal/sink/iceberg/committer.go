@@ -1,0 +1,50 @@
+package iceberg
+
+import (
+	"context"
+	"errors"
+
+	"firn/internal/pipeline"
+	"firn/internal/record"
+	"firn/internal/table"
+)
+
+// Committer commits sealed files to the table. It is table.Committer in the pipeline's terms.
+type Committer struct {
+	table *table.Committer
+}
+
+var _ pipeline.Committer = (*Committer)(nil)
+
+// NewCommitter wraps a table's committer.
+func NewCommitter(c *table.Committer) *Committer { return &Committer{c} }
+
+// Floor implements pipeline.Committer.
+func (c *Committer) Floor(ctx context.Context) (record.Floor, error) { return c.table.Floor(ctx) }
+
+// ErrFloorMoved says that another process moved the table's floor between a look at it and a change.
+var ErrFloorMoved = errors.New("another process of this job moved the table's floor")
+
+// Init implements pipeline.Committer.
+func (c *Committer) Init(ctx context.Context, base, next record.Floor) error {
+	_, err := c.table.SetFloor(ctx, func(now record.Floor) (record.Floor, error) {
+		// An attempt whose reply was lost may have landed: then there is nothing more to do.
+		if now.Equal(next) {
+			return next, nil
+		}
+		if !now.Equal(base) {
+			return nil, ErrFloorMoved
+		}
+		return next, nil
+	})
+	return err
+}
+
+// Commit implements pipeline.Committer.
+func (c *Committer) Commit(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
+	o, err := c.table.Commit(ctx, sealed)
+	return pipeline.Outcome{
+		SnapshotID: o.SnapshotID, Floor: o.Floor, Committed: o.Committed, Rejected: o.Rejected,
+		Attempts: o.Attempts, Conflicts: o.Conflicts, Unknown: o.Unknown,
+	}, err
+}

@@ -1,0 +1,127 @@
+package iceberg
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"firn/internal/parquet"
+	"firn/internal/pipeline"
+	"firn/internal/record"
+	"firn/internal/table"
+)
+
+// Target is the table that a Writer writes to, as the writer needs it.
+type Target struct {
+	Schema    *record.Schema
+	Partition []table.PartitionField
+	SpecID    int
+	// Create makes a new object. The object exists, durable, once Close of what it returns gave nil.
+	Create func(ctx context.Context, path string) (io.WriteCloser, error)
+	// DataPath is where a data file of a partition value goes.
+	DataPath func(partition []record.PartitionValue, file string) (string, error)
+}
+
+// Options are the settings of a Writer.
+type Options struct {
+	Parquet       parquet.Options
+	FileBytesMax  int64 // a file that has reached it is followed by another of the same partition value
+	SealersMax    int   // files encoded and stored at once
+	StoreTriesMax int   // attempts to store one file
+	NewID         func() string
+}
+
+// Writer splits batches by partition value into files. It implements pipeline.Writer and is safe for concurrent use.
+type Writer struct {
+	target    Target
+	options   Options
+	terms     []term
+	splitters sync.Pool
+	files     filePool
+	buffered  atomic.Int64
+
+	mu      sync.Mutex // guards current
+	current *generation
+}
+
+var _ pipeline.Writer = (*Writer)(nil)
+
+// NewWriter checks that firn can write the table.
+func NewWriter(target Target, o Options) (*Writer, error) {
+	terms, err := newTerms(target.Schema, target.Partition)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{target: target, options: o, terms: terms}
+	w.splitters.New = func() any { return newSplitter(terms) }
+	w.files.make = func() (*parquet.File, error) { return parquet.NewFile(target.Schema, o.Parquet) }
+	first, err := w.files.take()
+	if err != nil {
+		return nil, fmt.Errorf("preparing data files: %w", err)
+	}
+	w.files.give(first)
+	w.current = newGeneration(w)
+	return w, nil
+}
+
+// Write copies the rows of the batch into the open files of their partition values.
+func (w *Writer) Write(_ context.Context, b *record.Batch) error {
+	w.mu.Lock()
+	g := w.current
+	w.mu.Unlock()
+	s := w.splitters.Get().(*splitter)
+	defer w.splitters.Put(s)
+	for _, rows := range s.split(b.Columns, b.Rows) {
+		p := g.partition(rows.key, func() []record.PartitionValue { return s.partition(rows.first) })
+		if err := p.append(b.Columns, rows.rows); err != nil {
+			return fmt.Errorf("encoding rows: %w", err)
+		}
+	}
+	return nil
+}
+
+// Rotate implements pipeline.Writer.
+func (w *Writer) Rotate() pipeline.Flush {
+	next := newGeneration(w)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	done := w.current
+	w.current = next
+	return done
+}
+
+// BufferedBytes implements pipeline.Writer.
+func (w *Writer) BufferedBytes() int64 { return w.buffered.Load() }
+
+// filePool keeps encoders with their buffers between flushes: with a commit a second and a file a partition value
+// their making would otherwise dominate.
+type filePool struct {
+	make func() (*parquet.File, error)
+	mu   sync.Mutex // guards free
+	free []*parquet.File
+}
+
+func (p *filePool) take() (*parquet.File, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		f := p.free[n-1]
+		p.free = p.free[:n-1]
+		return f, nil
+	}
+	return p.make()
+}
+
+// filesKeptMax bounds the pool: beyond it encoders go to the garbage collector.
+const filesKeptMax = 256
+
+func (p *filePool) give(f *parquet.File) {
+	f.Reset()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) < filesKeptMax {
+		p.free = append(p.free, f)
+	}
+}

@@ -1,0 +1,171 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"firn/internal/cluster"
+	"firn/internal/decode"
+	"firn/internal/job"
+	"firn/internal/parquet"
+	"firn/internal/record"
+	"firn/internal/sink/iceberg"
+	"firn/internal/table"
+)
+
+// sink is the parts that write one Iceberg table.
+type sink struct {
+	schema    *record.Schema // of the batches
+	writer    *iceberg.Writer
+	committer *iceberg.Committer
+}
+
+// storeTriesMax is how often one file is stored before the job stops; with the writer's back-off it is about half a
+// minute.
+const storeTriesMax = 8
+
+// idleShare is the part of the memory limit that idle buffers of the encoders may keep.
+const idleShare = 8
+
+func openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) {
+	declared, err := DeclaredSchema(j)
+	if err != nil {
+		return nil, err
+	}
+	var s *sink
+	step := func(ctx context.Context) error {
+		s, err = openTable(ctx, j, declared, log)
+		return err
+	}
+	if err := reach(ctx, j.Limits.ConnectTimeout, "the "+j.Sink.Iceberg.Catalog.Type+" catalog", log, step); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func openTable(ctx context.Context, j *job.Job, declared *record.Schema, log *slog.Logger) (*sink, error) {
+	i := &j.Sink.Iceberg
+	catalog, err := OpenCatalog(ctx, i.Catalog, log)
+	if err != nil {
+		return nil, err
+	}
+	t, err := catalog.Load(ctx, i.Table)
+	if errors.Is(err, table.ErrNoTable) && i.Create {
+		if declared == nil {
+			return nil, fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from: give one, or make "+
+				"the table", i.Table)
+		}
+		t, err = catalog.Create(ctx, i.Table, table.CreateConfig{
+			Schema: declared, Partition: i.Partition, Properties: i.Properties, Location: i.Location,
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	schema, err := BatchSchema(i.Table, declared, t.Schema())
+	if err != nil {
+		return nil, err
+	}
+	writer, err := newWriter(j, t, schema)
+	if err != nil {
+		return nil, err
+	}
+	committer, err := table.NewCommitter(catalog, i.Table, j.Name, table.CommitterOptions{
+		Fold: cluster.Fold, Timeout: i.CommitTimeout, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := committer.Probe(ctx); err != nil {
+		return nil, err
+	}
+	return &sink{schema: schema, writer: writer, committer: iceberg.NewCommitter(committer)}, nil
+}
+
+// OpenCatalog opens the catalog that a job names.
+func OpenCatalog(ctx context.Context, c job.Catalog, log *slog.Logger) (*table.Catalog, error) {
+	return table.OpenCatalog(ctx, table.CatalogConfig{
+		Name: c.Name, Type: c.Type, URI: c.URI, Warehouse: c.Warehouse,
+		Credential: c.Credential.Reveal(), Token: c.Token.Reveal(), Properties: c.Properties,
+	}, log)
+}
+
+// DeclaredSchema is the schema that the job file gives, or nil when it is to be the table's.
+func DeclaredSchema(j *job.Job) (*record.Schema, error) {
+	d := &j.Decode.Schema
+	var schema *record.Schema
+	var err error
+	switch {
+	case d.Avro != "":
+		schema, err = decode.SchemaFromAvro([]byte(d.Avro))
+	case d.AvroFile != "":
+		schema, err = schemaFromFile(d.AvroFile)
+	case len(d.Fields) > 0:
+		schema, err = schemaFromFields(d.Fields)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading decode.schema: %w", err)
+	}
+	return project(schema, &j.Decode)
+}
+
+func schemaFromFile(path string) (*record.Schema, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return decode.SchemaFromAvro(text)
+}
+
+func schemaFromFields(fields []job.SchemaField) (*record.Schema, error) {
+	out := make([]record.Field, len(fields))
+	for i, f := range fields {
+		t, err := decode.ParseType(f.Type)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		out[i] = record.Field{Name: f.Name, Required: f.Required, Type: t, Doc: f.Doc}
+	}
+	return decode.AssignIDs(out), nil
+}
+
+// BatchSchema is the columns that are decoded and written: the declared ones with the table's field ids.
+func BatchSchema(name string, declared, inTable *record.Schema) (*record.Schema, error) {
+	if declared == nil {
+		return inTable, nil
+	}
+	schema, err := fit(declared, inTable)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of the job does not fit table %s:\n%w\nchange decode.schema or the table", name, err)
+	}
+	return schema, nil
+}
+
+func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writer, error) {
+	compression := j.Sink.Iceberg.Compression
+	if compression == "" {
+		compression = t.Property("write.parquet.compression-codec")
+	}
+	if compression == "" {
+		compression = "zstd" // Iceberg's default
+	}
+	codec, err := parquet.ParseCodec(compression)
+	if err != nil {
+		return nil, err
+	}
+	options := parquet.DefaultOptions()
+	options.Codec = codec
+	options.Pool = parquet.NewPool(int64(j.Limits.Memory) / idleShare)
+	return iceberg.NewWriter(iceberg.Target{
+		Schema: schema, Partition: t.Partition(), SpecID: t.SpecID(),
+		Create: t.Store().Create, DataPath: t.DataPath,
+	}, iceberg.Options{
+		Parquet: options, FileBytesMax: int64(j.Sink.Iceberg.TargetFileSize), SealersMax: workers(j),
+		StoreTriesMax: storeTriesMax, NewID: newID,
+	})
+}
