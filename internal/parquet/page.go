@@ -1,0 +1,230 @@
+package parquet
+
+import (
+	"fmt"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// chunk is the finished pages of one column in one row group.
+type chunk struct {
+	codec        Codec
+	decided      bool // whether codec is
+	dictionary   rope // the dictionary page
+	data         rope // the data pages
+	uncompressed int64
+	rows         int64
+	plainPages   int32
+	indexPages   int32
+	pages        []pageInfo
+	stats        bounds
+}
+
+// pageInfo is what the page index says of a page.
+type pageInfo struct {
+	offset    int64 // in the chunk's data
+	size      int32
+	firstRow  int64
+	nulls     int64
+	hasValues bool
+	low, high []byte
+}
+
+// Saving less than a twentieth is not worth a reader's time.
+const savingMin = 20
+
+// finishPage encodes, compresses and appends the open page to the chunk.
+func (l *leaf) finishPage(f *File, w *workspace) error {
+	p := &l.page
+	if p.entries == 0 {
+		return nil
+	}
+	if l.dict.active && l.dict.pages == 0 && !l.dict.pays(p) {
+		l.dismissDictionary(f.options.Pool)
+	}
+	encoding := format.Plain
+	if l.dict.active {
+		encoding = format.RLEDictionary
+		l.encodeIndices(f.options.Pool)
+		l.chunk.indexPages++
+	} else {
+		l.chunk.plainPages++
+	}
+	p.plain = f.options.Pool.grow(p.plain, frontBytes) // also when there are only nulls
+	if len(p.plain) < frontBytes {
+		p.plain = p.plain[:frontBytes]
+	}
+	if l.physical == format.Boolean {
+		p.plain = p.plain[:frontBytes+len(packBooleans(p.plain[frontBytes:]))]
+	}
+	info := l.describe()
+	before := l.chunk.data.bytes
+	if err := l.writePage(f, w, encoding); err != nil {
+		return fmt.Errorf("writing a page of column %s: %w", l.dotted, err)
+	}
+	info.offset, info.size = before, int32(l.chunk.data.bytes-before)
+	l.chunk.pages = append(l.chunk.pages, info)
+	l.chunk.rows += int64(p.rows)
+	l.chunk.stats.merge(&p.stats, l.order)
+	p.reset()
+	return nil
+}
+
+// describe is the page's part of the page index, but for its place.
+func (l *leaf) describe() pageInfo {
+	b := &l.page.stats
+	info := pageInfo{firstRow: l.chunk.rows, nulls: b.nulls, hasValues: b.values > b.nulls}
+	info.low, info.high = b.limits(&l.leafType, l.metrics.length())
+	return info
+}
+
+func (l *leaf) encodeIndices(p *Pool) {
+	d := &l.dict
+	// Two bytes a run header of at most 8 values, and a width of at most 4 bytes, bound the encoding from above.
+	plain := p.grow(l.page.plain[:0], frontBytes+16+5*len(d.indices))[:frontBytes]
+	l.page.plain = appendIndices(plain, d.indices, d.count)
+	d.indices = d.indices[:0]
+	d.pages++
+}
+
+// writePage appends header, levels and values. The levels go right before the values where the front has room, so
+// that both are one run of bytes for the codec.
+func (l *leaf) writePage(f *File, w *workspace, encoding format.Encoding) error {
+	p := &l.page
+	w.levelBuf = w.levelBuf[:0]
+	if l.rep > 0 {
+		w.levelBuf = appendLevels(w.levelBuf, l.rep, 0, p.reps)
+	}
+	if l.def > 0 {
+		w.levelBuf = appendLevels(w.levelBuf, l.def, p.lead, p.defs)
+	}
+	if len(w.levelBuf) > frontBytes-headerBytesMax {
+		n := len(p.plain)
+		p.plain = f.options.Pool.grow(p.plain, len(w.levelBuf))[:n+len(w.levelBuf)]
+		copy(p.plain[frontBytes+len(w.levelBuf):], p.plain[frontBytes:n])
+		copy(p.plain[frontBytes:], w.levelBuf)
+		return l.emit(f, w, frontBytes, encoding)
+	}
+	from := frontBytes - len(w.levelBuf)
+	copy(p.plain[from:], w.levelBuf)
+	return l.emit(f, w, from, encoding)
+}
+
+// emit writes the page whose uncompressed bytes are plain[from:].
+func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) error {
+	p, c := &l.page, &l.chunk
+	body := p.plain[from:]
+	compressed, err := c.compress(f, w, body, encoding)
+	if err != nil {
+		return err
+	}
+	header := format.PageHeader{
+		Type:                 format.DataPage,
+		UncompressedPageSize: int32(len(body)),
+		CompressedPageSize:   int32(len(body)),
+		DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: int32(p.entries), Encoding: encoding,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		}),
+	}
+	if compressed != nil {
+		header.CompressedPageSize = int32(len(compressed))
+	}
+	head, err := w.encode(&header)
+	if err != nil {
+		return fmt.Errorf("encoding a page header: %w", err)
+	}
+	c.uncompressed += int64(len(head) + len(body))
+	if compressed != nil {
+		c.data.append(f.options.Pool, head)
+		c.data.append(f.options.Pool, compressed)
+		f.options.Pool.put(compressed)
+		return nil
+	}
+	from -= copy(p.plain[from-len(head):], head)
+	if len(p.plain)-from < adoptBytesMin {
+		c.data.append(f.options.Pool, p.plain[from:])
+		return nil
+	}
+	c.data.adopt(p.plain, from)
+	p.plain = nil
+	return nil
+}
+
+// adoptBytesMin is the size from which an uncompressed page becomes a piece of the file as it is. Below it the copy is
+// cheaper than the unused end of the buffer.
+const adoptBytesMin = 16 << 10
+
+// compress returns body compressed, or nil for a chunk that is stored as it is: codec none, or a first page that does
+// not become smaller. A dictionary's indices say nothing about its values, so they are no reason.
+func (c *chunk) compress(f *File, w *workspace, body []byte, encoding format.Encoding) ([]byte, error) {
+	if !c.decided {
+		c.codec = f.options.Codec
+	}
+	if c.codec == CodecNone {
+		return nil, nil
+	}
+	out, err := w.compress(c.codec, f.options.Level, f.options.Pool.get(compressBound(len(body))), body)
+	if err != nil {
+		return nil, err
+	}
+	if !c.decided && encoding == format.Plain && len(out) > len(body)-len(body)/savingMin {
+		f.options.Pool.put(out)
+		out, c.codec = nil, CodecNone
+	}
+	c.decided = true
+	return out, nil
+}
+
+// finishChunk finishes the open page and writes the dictionary page.
+func (l *leaf) finishChunk(f *File, w *workspace) error {
+	if err := l.finishPage(f, w); err != nil {
+		return err
+	}
+	d, c := &l.dict, &l.chunk
+	if d.pages == 0 {
+		d.clear(f.options.Pool)
+		return nil
+	}
+	header := format.PageHeader{
+		Type:                 format.DictionaryPage,
+		UncompressedPageSize: int32(len(d.plain)),
+		CompressedPageSize:   int32(len(d.plain)),
+		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(d.count), Encoding: format.Plain}),
+	}
+	compressed, err := c.compress(f, w, d.plain, format.RLEDictionary)
+	if err != nil {
+		return fmt.Errorf("writing the dictionary of column %s: %w", l.dotted, err)
+	}
+	body := d.plain
+	if compressed != nil {
+		body = compressed
+		header.CompressedPageSize = int32(len(body))
+	}
+	head, err := w.encode(&header)
+	if err != nil {
+		return fmt.Errorf("encoding the dictionary header of column %s: %w", l.dotted, err)
+	}
+	c.uncompressed += int64(len(head) + len(d.plain))
+	c.dictionary.append(f.options.Pool, head)
+	c.dictionary.append(f.options.Pool, body)
+	f.options.Pool.put(compressed)
+	d.clear(f.options.Pool)
+	return nil
+}
+
+// size is the bytes of the chunk in the file.
+func (c *chunk) size() int64 { return c.dictionary.bytes + c.data.bytes }
+
+func (c *chunk) held() int64 { return c.dictionary.held + c.data.held }
+
+// release empties the chunk and gives its memory back.
+func (c *chunk) release(p *Pool) {
+	c.dictionary.release(p)
+	c.data.release(p)
+	stats := c.stats
+	stats.reset()
+	clear(c.pages)
+	*c = chunk{dictionary: c.dictionary, data: c.data, pages: c.pages[:0], stats: stats}
+}
