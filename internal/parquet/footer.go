@@ -54,7 +54,7 @@ func (f *File) writeRowGroup(out *countingWriter, g *rowGroup, meta *format.RowG
 	meta.Columns = make([]format.ColumnChunk, len(g.chunks))
 	for i := range g.chunks {
 		c := &g.chunks[i]
-		meta.Columns[i].MetaData = f.leaves[i].columnMetaData(c, out.bytes)
+		meta.Columns[i].MetaData = f.columnMetaData(&f.leaves[i], c, out.bytes)
 		meta.TotalByteSize += c.uncompressed
 		meta.TotalCompressedSize += c.size()
 		if err := c.dictionary.writeTo(out); err != nil {
@@ -68,11 +68,11 @@ func (f *File) writeRowGroup(out *countingWriter, g *rowGroup, meta *format.RowG
 }
 
 // columnMetaData describes a chunk that starts at an offset of the file.
-func (l *leaf) columnMetaData(c *chunk, offset int64) format.ColumnMetaData {
+func (f *File) columnMetaData(l *leaf, c *chunk, offset int64) format.ColumnMetaData {
 	m := format.ColumnMetaData{
 		Type:                  l.physical,
 		PathInSchema:          l.path,
-		Codec:                 c.codec.format(),
+		Codec:                 f.options.Codec.format(),
 		NumValues:             c.stats.values,
 		TotalUncompressedSize: c.uncompressed,
 		TotalCompressedSize:   c.size(),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"testing"
 
 	"firn/internal/record"
 )
@@ -197,7 +196,7 @@ func decimal16(v int64) []byte {
 
 // writeFile writes rows in appends of the given size, through selections that alternate between nil and explicit
 // rows, and returns the file.
-func writeFile(t testing.TB, s *record.Schema, rows [][]any, o Options, step int) ([]byte, record.DataFile) {
+func writeFile(t tb, s *record.Schema, rows [][]any, o Options, step int) ([]byte, record.DataFile) {
 	t.Helper()
 	f, err := NewFile(s, o)
 	if err != nil {
@@ -206,7 +205,7 @@ func writeFile(t testing.TB, s *record.Schema, rows [][]any, o Options, step int
 	return fillFile(t, f, s, rows, step)
 }
 
-func fillFile(t testing.TB, f *File, s *record.Schema, rows [][]any, step int) ([]byte, record.DataFile) {
+func fillFile(t tb, f *File, s *record.Schema, rows [][]any, step int) ([]byte, record.DataFile) {
 	t.Helper()
 	for n := 0; len(rows) > 0; n++ {
 		k := min(step, len(rows))
@@ -230,4 +229,11 @@ func fillFile(t testing.TB, f *File, s *record.Schema, rows [][]any, step int) (
 		t.Fatalf("size %d in the description, %d written", d.SizeBytes, out.Len())
 	}
 	return out.Bytes(), d
+}
+
+// tb is what testing and rapid have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
 }

@@ -9,8 +9,6 @@ import (
 
 // chunk is the finished pages of one column in one row group.
 type chunk struct {
-	codec        Codec
-	decided      bool // whether codec is
 	dictionary   rope // the dictionary page
 	data         rope // the data pages
 	uncompressed int64
@@ -30,9 +28,6 @@ type pageInfo struct {
 	hasValues bool
 	low, high []byte
 }
-
-// Saving less than a twentieth is not worth a reader's time.
-const savingMin = 20
 
 // finishPage encodes, compresses and appends the open page to the chunk.
 func (l *leaf) finishPage(f *File, w *workspace) error {
@@ -115,7 +110,7 @@ func (l *leaf) writePage(f *File, w *workspace, encoding format.Encoding) error 
 func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) error {
 	p, c := &l.page, &l.chunk
 	body := p.plain[from:]
-	compressed, err := c.compress(f, w, body, encoding)
+	compressed, err := f.compress(w, body)
 	if err != nil {
 		return err
 	}
@@ -156,25 +151,13 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 // cheaper than the unused end of the buffer.
 const adoptBytesMin = 16 << 10
 
-// compress returns body compressed, or nil for a chunk that is stored as it is: codec none, or a first page that does
-// not become smaller. A dictionary's indices say nothing about its values, so they are no reason.
-func (c *chunk) compress(f *File, w *workspace, body []byte, encoding format.Encoding) ([]byte, error) {
-	if !c.decided {
-		c.codec = f.options.Codec
-	}
-	if c.codec == CodecNone {
+// compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a column
+// have the same codec, though the format allows others: parquet-go takes the first one for all.
+func (f *File) compress(w *workspace, body []byte) ([]byte, error) {
+	if f.options.Codec == CodecNone {
 		return nil, nil
 	}
-	out, err := w.compress(c.codec, f.options.Level, f.options.Pool.get(compressBound(len(body))), body)
-	if err != nil {
-		return nil, err
-	}
-	if !c.decided && encoding == format.Plain && len(out) > len(body)-len(body)/savingMin {
-		f.options.Pool.put(out)
-		out, c.codec = nil, CodecNone
-	}
-	c.decided = true
-	return out, nil
+	return w.compress(f.options.Codec, f.options.Level, f.options.Pool.get(compressBound(len(body))), body)
 }
 
 // finishChunk finishes the open page and writes the dictionary page.
@@ -193,7 +176,7 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 		CompressedPageSize:   int32(len(d.plain)),
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(d.count), Encoding: format.Plain}),
 	}
-	compressed, err := c.compress(f, w, d.plain, format.RLEDictionary)
+	compressed, err := f.compress(w, d.plain)
 	if err != nil {
 		return fmt.Errorf("writing the dictionary of column %s: %w", l.dotted, err)
 	}

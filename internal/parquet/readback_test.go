@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -24,13 +23,13 @@ import (
 )
 
 // checkFile reads a file with parquet-go and with arrow-go and compares both with the rows.
-func checkFile(t testing.TB, s *record.Schema, rows [][]any, data []byte) {
+func checkFile(t tb, s *record.Schema, rows [][]any, data []byte) {
 	t.Helper()
 	checkTriples(t, s, rows, data)
 	checkArrow(t, s, rows, data)
 }
 
-func checkTriples(t testing.TB, s *record.Schema, rows [][]any, data []byte) {
+func checkTriples(t tb, s *record.Schema, rows [][]any, data []byte) {
 	t.Helper()
 	want, got := shred(s, rows), readTriples(t, data)
 	if !slices.EqualFunc(want, got, func(a, b []triple) bool { return slices.EqualFunc(a, b, triple.equal) }) {
@@ -42,7 +41,7 @@ func (t triple) equal(o triple) bool {
 	return t.Rep == o.Rep && t.Def == o.Def && (t.Value == nil) == (o.Value == nil) && bytes.Equal(t.Value, o.Value)
 }
 
-func checkArrow(t testing.TB, s *record.Schema, rows [][]any, data []byte) {
+func checkArrow(t tb, s *record.Schema, rows [][]any, data []byte) {
 	t.Helper()
 	if got := readArrow(t, s, data); !sameValue(anys(rows), anys(got)) {
 		t.Fatalf("arrow-go reads (-want +got):\n%s", cmp.Diff(rows, got, cmp.Comparer(sameFloat64), cmp.Comparer(sameFloat32)))
@@ -83,7 +82,7 @@ func sameValue(a, b any) bool {
 func sameFloat64(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 func sameFloat32(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
-func openFile(t testing.TB, data []byte) *pq.File {
+func openFile(t tb, data []byte) *pq.File {
 	t.Helper()
 	f, err := pq.OpenFile(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -93,7 +92,7 @@ func openFile(t testing.TB, data []byte) *pq.File {
 }
 
 // readTriples reads every leaf with parquet-go's low-level pages.
-func readTriples(t testing.TB, data []byte) [][]triple {
+func readTriples(t tb, data []byte) [][]triple {
 	t.Helper()
 	f := openFile(t, data)
 	var out [][]triple
@@ -108,7 +107,7 @@ func readTriples(t testing.TB, data []byte) [][]triple {
 	return out
 }
 
-func readChunk(t testing.TB, chunk pq.ColumnChunk) []triple {
+func readChunk(t tb, chunk pq.ColumnChunk) []triple {
 	t.Helper()
 	pages := chunk.Pages()
 	defer pages.Close()
@@ -146,7 +145,7 @@ func valueBytes(v pq.Value) []byte {
 }
 
 // readArrow reads the file with pqarrow and turns it into rows of the model.
-func readArrow(t testing.TB, s *record.Schema, data []byte) [][]any {
+func readArrow(t tb, s *record.Schema, data []byte) [][]any {
 	t.Helper()
 	r, err := file.NewParquetReader(bytes.NewReader(data))
 	if err != nil {
@@ -175,7 +174,7 @@ func readArrow(t testing.TB, s *record.Schema, data []byte) [][]any {
 	return rows
 }
 
-func arrowValue(t testing.TB, typ *record.Type, a arrow.Array, i int) any {
+func arrowValue(t tb, typ *record.Type, a arrow.Array, i int) any {
 	t.Helper()
 	if a.IsNull(i) {
 		return nil
@@ -220,7 +219,7 @@ func decimalValue(typ *record.Type, d decimal.Decimal128) any {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(d.HighBits())), d.LowBits())
 }
 
-func nestedValue(t testing.TB, typ *record.Type, a arrow.Array, i int) any {
+func nestedValue(t tb, typ *record.Type, a arrow.Array, i int) any {
 	t.Helper()
 	switch a := a.(type) {
 	case *array.Struct:

@@ -1,0 +1,168 @@
+package parquet
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"firn/internal/record"
+)
+
+// TestOtherReaders lets PyArrow and DuckDB read the matrix of types and nestings, with every codec. C64
+func TestOtherReaders(t *testing.T) {
+	python := os.Getenv("FIRN_PYTHON")
+	if python == "" {
+		t.Skip("FIRN_PYTHON does not name a python3 with pyarrow and duckdb")
+	}
+	dir := t.TempDir()
+	codecs := []Codec{CodecNone, CodecSnappy, CodecGzip, CodecZstd, CodecLZ4Raw}
+	for i, c := range matrix() {
+		o := Options{Codec: codecs[i%len(codecs)], PageBytesMax: 1 << 10, RowGroupBytesMax: 1 << 13}
+		o.DictionaryBytesMax = i % 2 * 256
+		rows := c.rows
+		if i%3 > 0 {
+			rows = repeat(rows, 300)
+		}
+		data, _ := writeFile(t, c.schema, rows, o, 11)
+		writeCase(t, filepath.Join(dir, fmt.Sprintf("%03d", i)), c.schema, rows, data)
+	}
+	out, err := exec.Command(python, "testdata/read.py", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// typeTree is what read.py knows of a type.
+type typeTree struct {
+	Kind   string     `json:"kind"`
+	Scale  int        `json:"scale"`
+	Fields []typeTree `json:"fields"`
+}
+
+func treeOf(t record.Type) typeTree {
+	out := typeTree{Kind: t.Kind.String(), Scale: t.Scale}
+	for _, f := range t.Fields {
+		out.Fields = append(out.Fields, treeOf(f.Type))
+	}
+	return out
+}
+
+func writeCase(t *testing.T, path string, s *record.Schema, rows [][]any, data []byte) {
+	t.Helper()
+	var types []typeTree
+	logical := map[string]string{}
+	for i := range s.Fields {
+		types = append(types, treeOf(s.Fields[i].Type))
+		logicalTypes(logical, s.Fields[i].Name, s.Fields[i].Type)
+	}
+	texts := make([][]any, len(rows))
+	for i, row := range rows {
+		for j, v := range row {
+			texts[i] = append(texts[i], canonical(&s.Fields[j].Type, v))
+		}
+	}
+	b, err := json.Marshal(map[string]any{"rows": texts, "types": types, "logical": logical})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{path + ".json": b, path + ".parquet": data} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// logicalTypes are the annotations by Arrow C++'s names, as the specification's mapping wants them.
+func logicalTypes(out map[string]string, path string, t record.Type) {
+	const stamp = "Timestamp(isAdjustedToUTC=%v, timeUnit=%s, is_from_converted_type=false, force_set_converted_type=false)"
+	switch t.Kind {
+	case record.KindStruct:
+		for _, f := range t.Fields {
+			logicalTypes(out, path+"."+f.Name, f.Type)
+		}
+	case record.KindList:
+		logicalTypes(out, path+".list.element", t.Fields[0].Type)
+	case record.KindMap:
+		logicalTypes(out, path+".key_value.key", t.Fields[0].Type)
+		logicalTypes(out, path+".key_value.value", t.Fields[1].Type)
+	case record.KindString:
+		out[path] = "String"
+	case record.KindUUID:
+		out[path] = "UUID"
+	case record.KindDate:
+		out[path] = "Date"
+	case record.KindTime:
+		out[path] = "Time(isAdjustedToUTC=false, timeUnit=microseconds)"
+	case record.KindDecimal:
+		out[path] = fmt.Sprintf("Decimal(precision=%d, scale=%d)", t.Precision, t.Scale)
+	case record.KindTimestamp:
+		out[path] = fmt.Sprintf(stamp, false, "microseconds")
+	case record.KindTimestampTZ:
+		out[path] = fmt.Sprintf(stamp, true, "microseconds")
+	case record.KindTimestampNs:
+		out[path] = fmt.Sprintf(stamp, false, "nanoseconds")
+	case record.KindTimestampTZNs:
+		out[path] = fmt.Sprintf(stamp, true, "nanoseconds")
+	default:
+		out[path] = "None"
+	}
+}
+
+// canonical is the text form that read.py compares.
+func canonical(t *record.Type, v any) any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case bool:
+		return strconv.FormatBool(v)
+	case int32:
+		return strconv.Itoa(int(v))
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float32:
+		return canonicalFloat(float64(v))
+	case float64:
+		return canonicalFloat(v)
+	case []byte:
+		return canonicalBytes(t, v)
+	}
+	elements := []any{}
+	for i, e := range v.([]any) {
+		if pair, ok := e.([2]any); ok {
+			elements = append(elements, []any{canonical(&t.Fields[0].Type, pair[0]), canonical(&t.Fields[1].Type, pair[1])})
+		} else {
+			elements = append(elements, canonical(&t.Fields[min(i, len(t.Fields)-1)].Type, e))
+		}
+	}
+	return elements
+}
+
+func canonicalFloat(v float64) string {
+	if v != v {
+		return "nan"
+	}
+	return fmt.Sprintf("%016x", math.Float64bits(v))
+}
+
+func canonicalBytes(t *record.Type, v []byte) string {
+	switch t.Kind {
+	case record.KindString:
+		return string(v)
+	case record.KindDecimal:
+		x := new(big.Int).SetBytes(v)
+		if v[0]&0x80 != 0 {
+			x.Sub(x, new(big.Int).Lsh(big.NewInt(1), 128))
+		}
+		return x.String()
+	default:
+		return hex.EncodeToString(v)
+	}
+}
