@@ -1,11 +1,7 @@
 package job
 
 import (
-	"encoding/json"
 	"fmt"
-	"log/slog"
-	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -27,7 +23,8 @@ func (j *Job) YAML() string {
 	if s := &masked.Source.Kafka.SASL; s.TokenFile != "" {
 		s.Token = ""
 	}
-	text, err := yaml.Dump(encodeBlock(reflect.ValueOf(masked), reflect.ValueOf(Default())), yaml.WithLineWidth(-1))
+	tree := encodeBlock(reflect.ValueOf(masked), reflect.ValueOf(Default()))
+	text, err := yaml.Dump(tree, yaml.WithLineWidth(-1), yaml.WithCompactSeqIndent(false))
 	if err != nil { // The tree holds nothing but texts, lists and maps.
 		return fmt.Sprintf("# printing the job: %v\n", err)
 	}
@@ -129,32 +126,3 @@ func textNode(text string) *yaml.Node {
 	n.SetString(text)
 	return n
 }
-
-// masked is the catalog without anything secret: properties with a telling name, and a password in the URI.
-func (k Catalog) masked() Catalog {
-	k.Properties = maps.Clone(k.Properties)
-	for name, value := range k.Properties {
-		if _, err := strconv.ParseBool(value); err != nil && secretProperty(name) {
-			k.Properties[name] = mask
-		}
-	}
-	if u, err := url.Parse(k.URI); err == nil && u.User != nil {
-		k.URI = u.Redacted()
-	}
-	return k
-}
-
-// plainCatalog has the fields of Catalog without its methods.
-type plainCatalog Catalog
-
-// String is the catalog without its secrets.
-func (k Catalog) String() string { return fmt.Sprintf("%+v", plainCatalog(k.masked())) }
-
-// GoString is what %#v prints: the same.
-func (k Catalog) GoString() string { return k.String() }
-
-// LogValue is what log/slog records: the same.
-func (k Catalog) LogValue() slog.Value { return slog.StringValue(k.String()) }
-
-// MarshalJSON writes the catalog without its secrets.
-func (k Catalog) MarshalJSON() ([]byte, error) { return json.Marshal(plainCatalog(k.masked())) }

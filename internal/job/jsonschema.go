@@ -195,7 +195,7 @@ func (s jsonSchema) structType(depth int) (string, error) {
 	}
 	parts := make([]string, len(fields))
 	for i, f := range fields {
-		if strings.ContainsAny(f.Name, "<>,:") || strings.TrimSpace(f.Name) != f.Name {
+		if strings.ContainsAny(f.Name, " \t\r\n:<>()[],") {
 			return "", fmt.Errorf("has a property %q, which a struct cannot have", f.Name)
 		}
 		parts[i] = f.Name + ": " + f.Type

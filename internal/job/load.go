@@ -154,22 +154,7 @@ func (w *walker) readSecret(path, file string, secret *Secret) {
 	}
 }
 
-// ReadAvro gives the Avro schema as JSON text, from the job file or from AvroFile, or nil when neither is set.
-func (s Schema) ReadAvro() ([]byte, error) {
-	if s.AvroFile == "" {
-		if s.Avro == "" {
-			return nil, nil
-		}
-		return []byte(s.Avro), nil
-	}
-	text, err := readBounded(s.AvroFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading Avro schema: %w", err)
-	}
-	return text, nil
-}
-
-// readBounded reads a file of at most fileBytesMax: a secret or a schema that is larger is the wrong file.
+// readBounded reads a file of at most fileBytesMax: a larger one holds no secret.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

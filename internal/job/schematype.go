@@ -3,15 +3,17 @@ package job
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
 
 // typeDepthMax bounds how deep types nest, as does the decoder.
-const typeDepthMax = 64
+const typeDepthMax = 100
 
 // checkType checks an Iceberg type in text form (spec section "Schemas and Data Types"; nested types as Iceberg prints
-// them). It reports no more than the first mistake of a type.
+// them): the grammar of decode.ParseType, which makes columns of it, so that a mistake is told with its line. It
+// reports no more than the first mistake of a type.
 func checkType(text string) error {
 	s := typeScanner{rest: text}
 	if err := s.typ(1); err != nil {
@@ -31,7 +33,7 @@ func (s *typeScanner) typ(depth int) error {
 	if depth > typeDepthMax {
 		return errors.New("it nests too deep")
 	}
-	switch name := s.word(); name {
+	switch name := strings.ToLower(s.word()); name {
 	case "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz",
 		"timestamp_ns", "timestamptz_ns", "uuid", "binary", "string":
 		return nil
@@ -54,9 +56,7 @@ func (s *typeScanner) typ(depth int) error {
 
 func (s *typeScanner) word() string {
 	s.space()
-	end := strings.IndexFunc(s.rest, func(r rune) bool {
-		return !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
-	})
+	end := strings.IndexAny(s.rest, " \t\r\n:<>()[],")
 	if end < 0 {
 		end = len(s.rest)
 	}
@@ -74,49 +74,40 @@ func (s *typeScanner) expect(token string) error {
 	return nil
 }
 
-func (s *typeScanner) number(least, most int) error {
+func (s *typeScanner) count(least, most int) (int, error) {
 	digits := s.word()
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < least || n > most {
-		return fmt.Errorf("%q is not a number from %d to %d", digits, least, most)
+	if err != nil || n < least || n > most || strings.ContainsAny(digits, "+-") {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", digits, least, most)
 	}
-	return nil
+	return n, nil
 }
 
 func (s *typeScanner) decimal() error {
 	if err := s.expect("("); err != nil {
 		return err
 	}
-	precision := s.word()
-	p, err := strconv.Atoi(precision)
-	if err != nil || p < 1 || p > 38 {
-		return fmt.Errorf("precision %q is not a number from 1 to 38", precision)
+	precision, err := s.count(1, 38)
+	if err != nil {
+		return fmt.Errorf("precision %w", err)
 	}
 	if err := s.expect(","); err != nil {
 		return err
 	}
-	if err := s.number(0, p); err != nil {
+	if _, err := s.count(0, precision); err != nil {
 		return fmt.Errorf("scale %w", err)
 	}
 	return s.expect(")")
 }
 
-// fixedBytesMax is the length of a Java array, the most that other readers hold.
-const fixedBytesMax = 1<<31 - 1
-
-// fixed takes fixed[16], as Iceberg writes it, and fixed(16).
 func (s *typeScanner) fixed() error {
-	open, closing := "[", "]"
-	if s.space(); strings.HasPrefix(s.rest, "(") {
-		open, closing = "(", ")"
-	}
-	if err := s.expect(open); err != nil {
+	if err := s.expect("["); err != nil {
 		return err
 	}
-	if err := s.number(1, fixedBytesMax); err != nil {
+	if _, err := s.count(1, math.MaxInt32); err != nil {
 		return fmt.Errorf("length %w", err)
 	}
-	return s.expect(closing)
+	return s.expect("]")
 }
 
 // enclosed reads <T> or <K, V>.
@@ -130,6 +121,7 @@ func (s *typeScanner) enclosed(name string, depth, count int) error {
 				return fmt.Errorf("in %s: %w", name, err)
 			}
 		}
+		s.skipRequired()
 		if err := s.typ(depth + 1); err != nil {
 			return fmt.Errorf("in %s: %w", name, err)
 		}
@@ -144,16 +136,17 @@ func (s *typeScanner) structFields(depth int) error {
 	}
 	seen := map[string]bool{}
 	for {
-		name, after, ok := strings.Cut(s.rest, ":")
-		name = strings.TrimSpace(name)
-		if !ok || name == "" || strings.ContainsAny(name, "<>,") {
+		name := s.word()
+		if name == "" {
 			return fmt.Errorf("in struct: expected NAME: TYPE before %q", s.rest)
+		}
+		if err := s.expect(":"); err != nil {
+			return fmt.Errorf("in struct: %w", err)
 		}
 		if seen[name] {
 			return fmt.Errorf("in struct: field %q is there twice", name)
 		}
 		seen[name] = true
-		s.rest = after
 		s.skipRequired()
 		if err := s.typ(depth + 1); err != nil {
 			return fmt.Errorf("in struct field %s: %w", name, err)
@@ -166,9 +159,10 @@ func (s *typeScanner) structFields(depth int) error {
 	}
 }
 
+// skipRequired skips the word required before a type.
 func (s *typeScanner) skipRequired() {
-	s.space()
-	if rest, ok := strings.CutPrefix(s.rest, "required "); ok {
-		s.rest = rest
+	before := s.rest
+	if !strings.EqualFold(s.word(), "required") {
+		s.rest = before
 	}
 }

@@ -16,13 +16,13 @@ type sizeUnit struct {
 	bytes int64
 }
 
-// sizeUnits lists the units from the largest, so that the first exact divisor gives the shortest text.
+// sizeUnits lists the units from the smallest.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
-		{"TiB", 1 << 40}, {"TB", 1e12},
-		{"GiB", 1 << 30}, {"GB", 1e9},
-		{"MiB", 1 << 20}, {"MB", 1e6},
-		{"KiB", 1 << 10}, {"kB", 1e3},
+		{"kB", 1e3}, {"KiB", 1 << 10},
+		{"MB", 1e6}, {"MiB", 1 << 20},
+		{"GB", 1e9}, {"GiB", 1 << 30},
+		{"TB", 1e12}, {"TiB", 1 << 40},
 	}
 }
 
@@ -66,7 +66,7 @@ func unitBytes(name string) (int64, error) {
 // MarshalText is String; it never fails.
 func (b ByteSize) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// String is the size in the largest unit that divides it, so that nothing is lost: 256MB, 512MiB, 65537.
+// String is the shortest text that loses nothing, in the largest such unit: 256MB, 512MiB, 65537.
 func (b ByteSize) String() string {
 	best := strconv.FormatInt(int64(b), 10)
 	if b <= 0 {
@@ -76,7 +76,7 @@ func (b ByteSize) String() string {
 		if int64(b)%u.bytes != 0 {
 			continue
 		}
-		if s := strconv.FormatInt(int64(b)/u.bytes, 10) + u.name; len(s) < len(best) {
+		if s := strconv.FormatInt(int64(b)/u.bytes, 10) + u.name; len(s) <= len(best) {
 			best = s
 		}
 	}

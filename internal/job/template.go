@@ -143,12 +143,16 @@ func (b *build) addFaults(faults Faults) {
 	}
 }
 
-// parameterOf is the parameter that decides the setting at path: the one with the longest home.
+// parameterOf is the parameter that decides the setting at path: of those that are given, or should be, the one with
+// the longest home, and the last of equals.
 func (b *build) parameterOf(path string) string {
 	name, length := path, -1
 	for _, p := range b.template.parameters {
+		if !p.required && b.values[p.name] == "" {
+			continue
+		}
 		for _, home := range p.homes {
-			if within(path, home) && len(home) > length {
+			if within(path, home) && len(home) >= length {
 				name, length = p.name, len(home)
 			}
 		}

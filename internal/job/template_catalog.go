@@ -51,11 +51,14 @@ func catalogType(b *build, value string) string {
 
 // sqliteURI turns jdbc:sqlite:FILE into the file; other databases keep their scheme and are refused by Validate.
 func sqliteURI(uri string) string {
-	uri = strings.TrimPrefix(uri, "jdbc:")
-	if file, ok := strings.CutPrefix(uri, "sqlite:"); ok && !strings.HasPrefix(file, "//") {
-		return file
+	file, ok := strings.CutPrefix(uri, "jdbc:sqlite:")
+	if !ok {
+		return strings.TrimPrefix(uri, "jdbc:")
 	}
-	return uri
+	if relative := strings.TrimPrefix(file, "file:"); !strings.HasPrefix(relative, "/") {
+		return relative
+	}
+	return file
 }
 
 // hadoopToIceberg names the properties of Hadoop's S3 file system as Iceberg's own S3 access does.

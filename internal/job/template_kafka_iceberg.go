@@ -15,7 +15,7 @@ func kafkaToIcebergYAML() template {
 		parameters: append([]parameter{
 			{name: "bootstrapServers", required: true, homes: []string{"source.kafka.brokers"}, apply: applyServers},
 			{name: "topic", required: true, homes: []string{"source.kafka.topics"}, apply: applyTopic},
-			{name: "table", required: true, homes: []string{"sink.iceberg.table"}, apply: applyTable},
+			{name: "table", required: true, homes: []string{"sink.iceberg.table", "name"}, apply: applyTable},
 			{name: "jobName", homes: []string{"name"}, apply: func(b *build, v string) { b.job.Name = v }},
 			{name: "catalogName", required: true, homes: []string{"sink.iceberg.catalog.name"}, apply: applyCatalogName},
 			{name: "catalogProperties", required: true, homes: []string{"sink.iceberg.catalog"}, apply: applyCatalog},

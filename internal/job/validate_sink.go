@@ -42,14 +42,18 @@ func (c *checker) table(table string) {
 }
 
 func (c *checker) partition(fields []string) {
-	seen := map[string]bool{}
+	seen := map[PartitionField]bool{}
 	for i, text := range fields {
 		path := fmt.Sprintf("sink.iceberg.partition[%d]", i)
-		if _, err := ParsePartitionField(text); err != nil {
+		f, err := ParsePartitionField(text)
+		switch {
+		case err != nil:
 			c.fault(path, fmt.Sprintf("%q is not a partition field: %v", text, err),
 				"write a column, or bucket(f, N), truncate(f, W), year(f), month(f), day(f), hour(f), identity(f) or void(f)")
+		case seen[f]:
+			c.fault(path, fmt.Sprintf("%q is listed twice", text), "remove one of the two")
 		}
-		c.once(path, strings.ReplaceAll(text, " ", ""), seen)
+		seen[f] = true
 	}
 }
 
@@ -66,6 +70,11 @@ func (c *checker) catalog(k *Catalog) {
 			c.fault(path+".uri", "is not used by a hadoop catalog", "remove it; warehouse is the place")
 		}
 		c.warehouse(path, k.Warehouse)
+		// A commit is a rename that must fail when its target exists; object stores have none.
+		if s := schemeOf(k.Warehouse); s == "s3" || s == "gs" {
+			c.fault(path+".warehouse", "a hadoop catalog cannot commit safely in an object store",
+				"use a rest catalog, or a folder on this machine")
+		}
 	}
 	if k.Type == "sql" || k.Type == "hadoop" {
 		c.noLogin(path, k)
@@ -100,8 +109,15 @@ func (c *checker) sqlCatalog(path string, k *Catalog) {
 	if !c.need(path+".uri", k.URI, "name the SQLite file, such as warehouse/catalog.db") {
 		return
 	}
-	if s := schemeOf(k.URI); s != "" && s != "file" && s != "sqlite" {
+	const do = "write a path, sqlite:///RELATIVE.db or sqlite:////ABSOLUTE.db"
+	s := schemeOf(k.URI)
+	switch rest := strings.TrimPrefix(k.URI[len(s):], ":"); {
+	case s == "sqlite" && !strings.HasPrefix(rest, "///"), s == "file" && !strings.HasPrefix(rest, "/"):
+		c.fault(path+".uri", fmt.Sprintf("%q is not a SQLite file", k.URI), do)
+	case s != "" && s != "sqlite" && s != "file":
 		c.fault(path+".uri", fmt.Sprintf("database %q is not supported", s), "use a SQLite file, or a rest catalog")
+	case strings.Trim(rest, "/") == "" || strings.Contains(rest, ":memory:"):
+		c.fault(path+".uri", "names no file, so that the catalog would be lost with the process", do)
 	}
 }
 

@@ -110,11 +110,11 @@ func (w *walker) unknown(name string, keys []key, path, below string) {
 	w.fault(below, "unknown key", do)
 }
 
-// homeOf is the path of the one setting of that name elsewhere in the file, or empty.
+// homeOf is the path of the one setting of that name, however spelt, elsewhere in the file, or empty.
 func homeOf(name string) string {
 	home := ""
 	for _, path := range settingPaths() {
-		if path[strings.LastIndexByte(path, '.')+1:] != name {
+		if bare(path[strings.LastIndexByte(path, '.')+1:]) != bare(name) {
 			continue
 		}
 		if home != "" {
