@@ -1,10 +1,8 @@
 package wire
 
 import (
-	"fmt"
+	"context"
 	"log/slog"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"firn/internal/job"
 	"firn/internal/pipeline"
@@ -12,7 +10,7 @@ import (
 )
 
 // openDeadLetters opens where rejected records go; nil when the job stops at the first.
-func (a *Assembly) openDeadLetters(j *job.Job, log *slog.Logger) (pipeline.DeadLetters, error) {
+func (a *Assembly) openDeadLetters(ctx context.Context, j *job.Job, log *slog.Logger) (pipeline.DeadLetters, error) {
 	if j.Errors.Policy != "dead_letter" {
 		return nil, nil
 	}
@@ -28,11 +26,12 @@ func (a *Assembly) openDeadLetters(j *job.Job, log *slog.Logger) (pipeline.DeadL
 	if err != nil {
 		return nil, err
 	}
-	client, err := kgo.NewClient(options...)
+	opening, cancel := context.WithTimeout(ctx, j.Limits.ConnectTimeout)
+	defer cancel()
+	topic, err := deadletter.OpenTopic(opening, options, j.Errors.DeadLetter.Topic, j.Name)
 	if err != nil {
-		return nil, fmt.Errorf("making the client for dead letters: %w", err)
+		return nil, err
 	}
-	topic := deadletter.NewTopic(client, j.Errors.DeadLetter.Topic, j.Name)
 	a.closers = append(a.closers, topic.Close)
 	return topic, nil
 }

@@ -48,7 +48,7 @@ func Open(ctx context.Context, j *job.Job, o Options, log *slog.Logger) (a *Asse
 	if err != nil {
 		return a, err
 	}
-	letters, err := a.openDeadLetters(j, log)
+	letters, err := a.openDeadLetters(ctx, j, log)
 	if err != nil {
 		return a, err
 	}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"firn/internal/metric"
+	"firn/internal/wire"
+)
+
+// progressLineInterval is how often a line is written where there is no terminal to draw a bar on.
+const progressLineInterval = 10 * time.Second
+
+// bar is a progress to show: done of total (0: unknown), and what stands behind it.
+type bar struct {
+	title string
+	total int64
+	done  func() int64
+	text  func() string
+}
+
+// show draws the bar on a terminal, or writes a line now and then, until the function returned is called.
+func (b bar) show(ctx context.Context, w io.Writer) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	file, ok := w.(*os.File)
+	if ok && term.IsTerminal(int(file.Fd())) {
+		group.Go(func() { b.draw(ctx, w) })
+	} else {
+		group.Go(func() { b.lines(ctx, w) })
+	}
+	return func() { cancel(); group.Wait() }
+}
+
+func (b bar) draw(ctx context.Context, w io.Writer) {
+	p := mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))
+	drawn := p.AddBar(b.total, mpb.PrependDecorators(decor.Name(b.title+" ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.text() })))
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		drawn.SetCurrent(b.done())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	drawn.SetCurrent(b.done())
+	drawn.Abort(false)
+	p.Wait()
+}
+
+func (b bar) lines(ctx context.Context, w io.Writer) {
+	tick := time.NewTicker(progressLineInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			fmt.Fprintf(w, "%s: %s\n", b.title, b.text())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// showProgress shows how far a timed run is.
+func showProgress(ctx context.Context, w io.Writer, limit time.Duration, m *metric.Job) (stop func()) {
+	began := time.Now()
+	return bar{
+		title: "demo", total: limit.Milliseconds(),
+		done: func() int64 { return min(time.Since(began), limit).Milliseconds() },
+		text: func() string {
+			s := m.Summary()
+			left := max(0, limit-time.Since(began)).Round(time.Second)
+			return fmt.Sprintf(" %s rows, %.1f MB/s, fresh %.0f ms, %s left", humanize.Comma(s.Commits.Rows),
+				s.Rate.MBPerSecond, s.Freshness.NewestMs, left)
+		},
+	}.show(ctx, w)
+}
+
+// showGenerated shows how far a generator is.
+func showGenerated(ctx context.Context, w io.Writer, c wire.GeneratorConfig) (stop func()) {
+	began := time.Now()
+	return bar{
+		title: "generate", total: c.MessagesMax, done: c.Progress.Messages.Load,
+		text: func() string {
+			n, seconds := c.Progress.Messages.Load(), time.Since(began).Seconds()
+			rate := float64(n) / max(seconds, 1e-3)
+			text := fmt.Sprintf(" %s messages, %.0f a second", humanize.Comma(n), rate)
+			if c.MessagesMax > 0 && rate > 0 {
+				left := time.Duration(float64(c.MessagesMax-n) / rate * float64(time.Second))
+				text += fmt.Sprintf(", %s left", left.Round(time.Second))
+			}
+			return text
+		},
+	}.show(ctx, w)
+}
