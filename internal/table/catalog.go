@@ -39,7 +39,7 @@ type Catalog struct {
 
 	mu      sync.RWMutex // guards what a fresh login replaces
 	current catalog.Catalog
-	loginAt time.Time
+	loginAt time.Time // of the last fresh one
 }
 
 // ErrNoTable says that the catalog has no such table.
@@ -64,7 +64,6 @@ func (c *Catalog) open(ctx context.Context) error {
 	switch c.config.Type {
 	case "rest":
 		c.current, err = openREST(ctx, c.config)
-		c.loginAt = time.Now()
 	case "sql":
 		c.current, c.db, err = openSQL(ctx, &c.config)
 	case "hadoop":

@@ -109,7 +109,7 @@ func (t noteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// loginPause bounds how often a rejected token leads to a fresh login.
+// loginPause is how long after a fresh login another rejection means that logging in does not help.
 const loginPause = 10 * time.Second
 
 // login opens the catalog anew, for a fresh token: the library renews one when its stated time is nearly over, not

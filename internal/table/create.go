@@ -55,12 +55,13 @@ func (c *Catalog) create(ctx context.Context, ident string, config CreateConfig)
 	if err := c.createNamespace(ctx, catalog.NamespaceFromIdent(parts)); err != nil {
 		return err
 	}
-	_, err = c.inner().CreateTable(ctx, parts, schema, options...)
-	if errors.Is(err, catalog.ErrTableAlreadyExists) {
+	if _, err = c.inner().CreateTable(ctx, parts, schema, options...); err == nil {
+		c.log.Info("made table", "table", ident, "partition", config.Partition)
 		return nil
 	}
-	if err == nil {
-		c.log.Info("made table", "table", ident, "partition", config.Partition)
+	// Catalogs answer a lost race in many ways, up to an internal error of their database.
+	if exists, _ := c.inner().CheckTableExists(ctx, parts); exists {
+		return nil
 	}
 	return err
 }
@@ -140,7 +141,10 @@ func (c *Catalog) createNamespace(ctx context.Context, namespace icebergtable.Id
 			continue
 		}
 		err = c.inner().CreateNamespace(ctx, level, iceberg.Properties{})
-		if err != nil && !errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
+		if err == nil {
+			continue
+		}
+		if exists, _ := c.hasNamespace(ctx, level); !exists { // as with a table: another may have been first
 			return fmt.Errorf("making namespace %s: %w", strings.Join(level, "."), err)
 		}
 	}

@@ -186,8 +186,8 @@ func nestedArity(path string, t record.Type) error {
 	}
 }
 
-// freshIDs copies the fields with ids from 1 on: a level is numbered before the levels below it, as Iceberg does for
-// a new table, so that the table gets the ids that the caller sees.
+// freshIDs copies the fields with ids from 1 on, a level before the levels below it, as Iceberg for Java numbers a new
+// table. A catalog may number them otherwise: the ids of a new table are those that are read back.
 func freshIDs(s *record.Schema) *record.Schema {
 	last := 0
 	return &record.Schema{ID: s.ID, Fields: freshFields(s.Fields, &last)}

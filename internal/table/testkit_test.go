@@ -43,7 +43,8 @@ func sqlConfig(t *testing.T) CatalogConfig {
 	}
 }
 
-// everyCatalog runs a conformance test on each kind of catalog; rest is skipped without FIRN_TEST_REST_URL.
+// everyCatalog runs a conformance test on each kind of catalog, and on a REST catalog of others when
+// FIRN_TEST_REST_URL names one.
 func everyCatalog(t *testing.T, test func(t *testing.T, o opened)) {
 	same := func(config CatalogConfig) func(*testing.T) *Catalog {
 		return func(t *testing.T) *Catalog { return openCatalog(t, config) }
@@ -56,19 +57,25 @@ func everyCatalog(t *testing.T, test func(t *testing.T, o opened)) {
 		test(t, opened{same(config), "db.events", true})
 	})
 	t.Run("rest", func(t *testing.T) {
-		test(t, opened{same(restConfig(t)), restIdent(), false})
+		test(t, opened{same(restConfig(serveREST(t))), restIdent(), true})
+	})
+	t.Run("rest server", func(t *testing.T) {
+		test(t, opened{same(restConfig(realREST(t))), restIdent(), false})
 	})
 }
 
-func restConfig(t *testing.T) CatalogConfig {
+// realREST is the URL of a catalog that runs outside the test.
+func realREST(t *testing.T) string {
 	url := os.Getenv("FIRN_TEST_REST_URL")
 	if url == "" {
 		t.Skip("FIRN_TEST_REST_URL is not set: it names a running Iceberg REST catalog")
 	}
-	return CatalogConfig{Name: "test", Type: "rest", URI: url}
+	return url
 }
 
-// restIdent is a table in a namespace of its own, since the catalog outlives the test.
+func restConfig(url string) CatalogConfig { return CatalogConfig{Name: "test", Type: "rest", URI: url} }
+
+// restIdent is a table in a namespace of its own, since the catalog may outlive the test.
 func restIdent() string { return "t" + uuid.NewString()[:8] + ".events" }
 
 // eventSchema is the schema of the tables in tests.
