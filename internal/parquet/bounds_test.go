@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/big"
@@ -9,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"firn/internal/record"
@@ -126,9 +127,9 @@ func compareBounds(t *record.Type, a, b []byte) int {
 	case record.KindBoolean:
 		return int(a[0]) - int(b[0])
 	case record.KindInt, record.KindDate:
-		return big.NewInt(int64(int32(binary.LittleEndian.Uint32(a)))).Cmp(big.NewInt(int64(int32(binary.LittleEndian.Uint32(b)))))
+		return cmp.Compare(int32(binary.LittleEndian.Uint32(a)), int32(binary.LittleEndian.Uint32(b)))
 	default:
-		return big.NewInt(int64(binary.LittleEndian.Uint64(a))).Cmp(big.NewInt(int64(binary.LittleEndian.Uint64(b))))
+		return cmp.Compare(int64(binary.LittleEndian.Uint64(a)), int64(binary.LittleEndian.Uint64(b)))
 	}
 }
 
@@ -152,11 +153,16 @@ func TestTextBounds(t *testing.T) {
 		{"exactly 16", []string{a16}, a16, a16},
 		{"17", []string{a16 + "x"}, a16, strings.Repeat("a", 15) + "b"},
 		{"16 and the same longer", []string{a16, a16 + "x"}, a16, strings.Repeat("a", 15) + "b"},
-		{"code points, not bytes", []string{strings.Repeat("\u00fc", 16)}, strings.Repeat("\u00fc", 16), strings.Repeat("\u00fc", 16)},
-		{"16 of four bytes and more", []string{strings.Repeat("\U0001F600", 17)}, strings.Repeat("\U0001F600", 16), strings.Repeat("\U0001F600", 15) + "\U0001F601"},
-		{"U+7F grows by a byte", []string{strings.Repeat("a", 15) + "\x7fz"}, strings.Repeat("a", 15) + "\x7f", strings.Repeat("a", 15) + "\u0080"},
-		{"before the surrogates", []string{strings.Repeat("a", 15) + "\uD7FFz"}, strings.Repeat("a", 15) + "\uD7FF", strings.Repeat("a", 15) + "\uE000"},
-		{"last has no successor", []string{strings.Repeat("a", 15) + maxRune + "z"}, strings.Repeat("a", 15) + maxRune, strings.Repeat("a", 14) + "b"},
+		{"code points, not bytes", []string{strings.Repeat("\u00fc", 16)}, strings.Repeat("\u00fc", 16),
+			strings.Repeat("\u00fc", 16)},
+		{"16 of four bytes and more", []string{strings.Repeat("\U0001F600", 17)}, strings.Repeat("\U0001F600", 16),
+			strings.Repeat("\U0001F600", 15) + "\U0001F601"},
+		{"U+7F grows by a byte", []string{strings.Repeat("a", 15) + "\x7fz"}, strings.Repeat("a", 15) + "\x7f",
+			strings.Repeat("a", 15) + "\u0080"},
+		{"before the surrogates", []string{strings.Repeat("a", 15) + "\uD7FFz"}, strings.Repeat("a", 15) + "\uD7FF",
+			strings.Repeat("a", 15) + "\uE000"},
+		{"last has no successor", []string{strings.Repeat("a", 15) + maxRune + "z"},
+			strings.Repeat("a", 15) + maxRune, strings.Repeat("a", 14) + "b"},
 		{"none has a successor", []string{strings.Repeat(maxRune, 17)}, strings.Repeat(maxRune, 16), nil},
 		{"not text", []string{"\xff\xfe"}, nil, nil},
 	} {
@@ -197,12 +203,12 @@ func checkBytesBounds(t *testing.T, typ record.Type, values []string, low, high 
 	for _, rowGroupBytesMax := range []int64{1 << 20, 1} {
 		data, d := writeFile(t, s, rows, Options{RowGroupBytesMax: rowGroupBytesMax}, 1)
 		got := []any{textOrNil(d.LowerBounds[1]), textOrNil(d.UpperBounds[1])}
-		if diff := cmp.Diff([]any{low, high}, got); diff != "" {
+		if diff := gocmp.Diff([]any{low, high}, got); diff != "" {
 			t.Errorf("bounds (-want +got):\n%s", diff)
 		}
 		if rowGroupBytesMax > 1 && low != "" {
 			stats := openFile(t, data).Metadata().RowGroups[0].Columns[0].MetaData.Statistics
-			if diff := cmp.Diff(got, []any{textOrNil(stats.MinValue), textOrNil(stats.MaxValue)}); diff != "" {
+			if diff := gocmp.Diff(got, []any{textOrNil(stats.MinValue), textOrNil(stats.MaxValue)}); diff != "" {
 				t.Errorf("footer (-description +footer):\n%s", diff)
 			}
 			if stats.NullCount != 1 {
@@ -237,7 +243,8 @@ func TestFloatBounds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &record.Schema{Fields: []record.Field{
-				{ID: 1, Name: "d", Type: record.Type{Kind: record.KindDouble}}, {ID: 2, Name: "f", Type: record.Type{Kind: record.KindFloat}},
+				{ID: 1, Name: "d", Type: record.Type{Kind: record.KindDouble}},
+				{ID: 2, Name: "f", Type: record.Type{Kind: record.KindFloat}},
 			}}
 			var rows [][]any
 			for _, v := range c.values {
@@ -250,7 +257,7 @@ func TestFloatBounds(t *testing.T) {
 				want = [][]byte{plainOf(nil, low), plainOf(nil, high), plainOf(nil, float32(low)), plainOf(nil, float32(high))}
 			}
 			got := [][]byte{d.LowerBounds[1], d.UpperBounds[1], d.LowerBounds[2], d.UpperBounds[2]}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("bounds (-want +got):\n%s", diff)
 			}
 			if d.NaNValueCounts[1] != c.nans || d.NaNValueCounts[2] != c.nans {
@@ -262,7 +269,8 @@ func TestFloatBounds(t *testing.T) {
 
 func TestDecimalBoundsAreShort(t *testing.T) {
 	for _, precision := range []int{5, 15, 25} {
-		s := &record.Schema{Fields: []record.Field{{ID: 1, Name: "c", Type: record.Type{Kind: record.KindDecimal, Precision: precision}}}}
+		typ := record.Type{Kind: record.KindDecimal, Precision: precision}
+		s := &record.Schema{Fields: []record.Field{{ID: 1, Name: "c", Type: typ}}}
 		var rows [][]any
 		for _, v := range []int64{-129, 128, 3, 0} {
 			if precision > 18 {
@@ -273,7 +281,7 @@ func TestDecimalBoundsAreShort(t *testing.T) {
 		}
 		_, d := writeFile(t, s, rows, Options{}, 10)
 		want := [][]byte{{0xff, 0x7f}, {0x00, 0x80}}
-		if diff := cmp.Diff(want, [][]byte{d.LowerBounds[1], d.UpperBounds[1]}); diff != "" {
+		if diff := gocmp.Diff(want, [][]byte{d.LowerBounds[1], d.UpperBounds[1]}); diff != "" {
 			t.Errorf("decimal(%d): bounds (-want +got):\n%s", precision, diff)
 		}
 	}
@@ -292,10 +300,10 @@ func TestMetricsModes(t *testing.T) {
 	_, d := writeFile(t, s, [][]any{{v, v, v, v, v}}, o, 1)
 	lower := map[int][]byte{1: v[:2], 2: v, 5: v[:16]}
 	upper := map[int][]byte{1: []byte("xy"), 2: v, 5: []byte(strings.Repeat("x", 15) + "y")}
-	if diff := cmp.Diff([]any{lower, upper}, []any{d.LowerBounds, d.UpperBounds}); diff != "" {
+	if diff := gocmp.Diff([]any{lower, upper}, []any{d.LowerBounds, d.UpperBounds}); diff != "" {
 		t.Errorf("bounds (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[int]int64{1: 1, 2: 1, 3: 1, 5: 1}, d.ValueCounts); diff != "" {
+	if diff := gocmp.Diff(map[int]int64{1: 1, 2: 1, 3: 1, 5: 1}, d.ValueCounts); diff != "" {
 		t.Errorf("value counts (-want +got):\n%s", diff)
 	}
 	if len(d.ColumnSizes) != 4 {

@@ -61,7 +61,6 @@ func NewFile(schema *record.Schema, o Options) (*File, error) {
 		f.leaves[i].leafType = l.leaves[i]
 		f.leaves[i].setMetrics(o)
 	}
-	f.beginRowGroup()
 	return f, nil
 }
 
@@ -117,6 +116,9 @@ func (w *workspace) block(rows []int32, from, to int) []int32 {
 }
 
 func (f *File) appendBlock(w *workspace, columns []record.Column, rows []int32) error {
+	if f.groupRows == 0 {
+		f.beginRowGroup()
+	}
 	for i := range f.layout.nodes {
 		if err := f.walk(w, &f.layout.nodes[i], &columns[i], vector{index: rows}, 0); err != nil {
 			return err
@@ -132,7 +134,6 @@ func (f *File) appendBlock(w *workspace, columns []record.Column, rows []int32) 
 }
 
 func (f *File) beginRowGroup() {
-	f.groupRows = 0
 	for i := range f.leaves {
 		l := &f.leaves[i]
 		l.dict.begin(f.options.DictionaryBytesMax > 0 && l.physical != format.Boolean)
@@ -163,7 +164,7 @@ func (f *File) finishRowGroup(w *workspace) error {
 		f.groupsHeld += g.chunks[i].held()
 		f.groupsBytes += g.chunks[i].size()
 	}
-	f.beginRowGroup()
+	f.groupRows = 0
 	return nil
 }
 
@@ -241,6 +242,5 @@ func (f *File) Reset() {
 	for i := range f.leaves {
 		f.leaves[i].reset(f.options.Pool)
 	}
-	f.rows, f.groupsHeld, f.groupsBytes, f.err = 0, 0, 0, nil
-	f.beginRowGroup()
+	f.rows, f.groupRows, f.groupsHeld, f.groupsBytes, f.err = 0, 0, 0, 0, nil
 }

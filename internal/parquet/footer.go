@@ -39,7 +39,9 @@ func (f *File) write(out *countingWriter, ws *workspace) ([]int64, error) {
 	m.RowGroups = m.RowGroups[:0]
 	for i := range f.groups {
 		splits = append(splits, out.bytes)
-		m.RowGroups = append(m.RowGroups, format.RowGroup{NumRows: f.groups[i].rows, FileOffset: out.bytes, Ordinal: int16(i)})
+		m.RowGroups = append(m.RowGroups, format.RowGroup{
+			NumRows: f.groups[i].rows, FileOffset: out.bytes, Ordinal: int16(i),
+		})
 		if err := f.writeRowGroup(out, &f.groups[i], &m.RowGroups[i]); err != nil {
 			return nil, err
 		}

@@ -32,12 +32,16 @@ func samples() []sample {
 		{"long", record.Type{Kind: record.KindLong}, []any{int64(0), int64(-1), int64(math.MinInt64), int64(math.MaxInt64)}},
 		{"float", record.Type{Kind: record.KindFloat}, []any{float32(0), float32(-1.5), nan32, float32(math.Inf(1))}},
 		{"double", record.Type{Kind: record.KindDouble}, []any{math.Copysign(0, -1), 1e300, math.NaN(), math.Inf(-1)}},
-		{"decimal9", record.Type{Kind: record.KindDecimal, Precision: 9, Scale: 2}, []any{int64(999999999), int64(-999999999), int64(0)}},
+		{"decimal9", record.Type{Kind: record.KindDecimal, Precision: 9, Scale: 2},
+			[]any{int64(999999999), int64(-999999999), int64(0)}},
 		{"decimal1", record.Type{Kind: record.KindDecimal, Precision: 1}, []any{int64(9), int64(-9), int64(0)}},
-		{"decimal18", record.Type{Kind: record.KindDecimal, Precision: 18, Scale: 18}, []any{int64(999999999999999999), int64(-1)}},
-		{"decimal19", record.Type{Kind: record.KindDecimal, Precision: 19, Scale: 3}, []any{decimal16(math.MaxInt64), decimal16(math.MinInt64), decimal16(-1), decimal16(0)}},
+		{"decimal18", record.Type{Kind: record.KindDecimal, Precision: 18, Scale: 18},
+			[]any{int64(999999999999999999), int64(-1)}},
+		{"decimal19", record.Type{Kind: record.KindDecimal, Precision: 19, Scale: 3},
+			[]any{decimal16(math.MaxInt64), decimal16(math.MinInt64), decimal16(-1), decimal16(0)}},
 		{"decimal38", record.Type{Kind: record.KindDecimal, Precision: 38, Scale: 10}, []any{
-			[]byte{0x4B, 0x3B, 0x4C, 0xA8, 0x5A, 0x86, 0xC4, 0x7A, 0x09, 0x8A, 0x22, 0x3F, 0xFF, 0xFF, 0xFF, 0xFF}, decimal16(-12345),
+			[]byte{0x4B, 0x3B, 0x4C, 0xA8, 0x5A, 0x86, 0xC4, 0x7A, 0x09, 0x8A, 0x22, 0x3F, 0xFF, 0xFF, 0xFF, 0xFF},
+			decimal16(-12345),
 		}},
 		{"date", record.Type{Kind: record.KindDate}, []any{int32(0), int32(-719162), int32(20421)}},
 		{"time", record.Type{Kind: record.KindTime}, []any{int64(0), int64(86399999999)}},
@@ -45,10 +49,12 @@ func samples() []sample {
 		{"timestamptz", record.Type{Kind: record.KindTimestampTZ}, micros},
 		{"timestamp_ns", record.Type{Kind: record.KindTimestampNs}, []any{int64(1764374400123456789), int64(-1)}},
 		{"timestamptz_ns", record.Type{Kind: record.KindTimestampTZNs}, []any{int64(1764374400123456789), int64(-1)}},
-		{"uuid", record.Type{Kind: record.KindUUID}, text("0123456789abcdef", "\xff\xee\xdd\xcc\xbb\xaa\x99\x88\x77\x66\x55\x44\x33\x22\x11\x00")},
+		{"uuid", record.Type{Kind: record.KindUUID}, text(
+			"0123456789abcdef", "\xff\xee\xdd\xcc\xbb\xaa\x99\x88\x77\x66\x55\x44\x33\x22\x11\x00")},
 		{"fixed", record.Type{Kind: record.KindFixed, Length: 3}, text("abc", "\x00\xff\x80")},
 		{"binary", record.Type{Kind: record.KindBinary}, text("", "\x00\xff\x80", "longer than sixteen bytes")},
-		{"string", record.Type{Kind: record.KindString}, text("", "a", "Zürich 日本 \U0001F600", "longer than sixteen characters")},
+		{"string", record.Type{Kind: record.KindString}, text("", "a", "Z\u00fcrich \u65e5\u672c \U0001F600",
+			"longer than sixteen characters")},
 	}
 }
 
@@ -59,7 +65,8 @@ type nesting struct {
 }
 
 func listOf(id int, required bool, t record.Type) record.Type {
-	return record.Type{Kind: record.KindList, Fields: []record.Field{{ID: id, Name: "element", Required: required, Type: t}}}
+	element := record.Field{ID: id, Name: "element", Required: required, Type: t}
+	return record.Type{Kind: record.KindList, Fields: []record.Field{element}}
 }
 
 func mapOf(id int, required bool, k, v record.Type) record.Type {
@@ -85,7 +92,8 @@ func nestings() []nesting {
 			return record.Field{ID: 1, Name: "c", Type: leaf}, []any{nil, nil, nil}
 		}},
 		{"required in required struct", func(leaf record.Type, vs []any) (record.Field, []any) {
-			f := record.Field{ID: 1, Name: "c", Required: true, Type: structOf(record.Field{ID: 2, Name: "x", Required: true, Type: leaf})}
+			x := record.Field{ID: 2, Name: "x", Required: true, Type: leaf}
+			f := record.Field{ID: 1, Name: "c", Required: true, Type: structOf(x)}
 			return f, each(vs, func(v any) any { return []any{v} })
 		}},
 		{"struct", func(leaf record.Type, vs []any) (record.Field, []any) {
@@ -221,11 +229,12 @@ func TestCodecs(t *testing.T) {
 				data, _ := writeFile(t, s, rows, o, 500)
 				checkArrow(t, s, rows, data)
 				if codec != CodecLZ4Raw {
-					// parquet-go 0.32 reads zeros from an LZ4_RAW page that is more than a third of its uncompressed size: it drops the
-					// buffer that its decoder returned. Other readers are right.
+					// parquet-go 0.32 reads zeros from an LZ4_RAW page that is more than a third of its
+					// uncompressed size: it drops the buffer that its decoder returned. Other readers are right.
 					checkTriples(t, s, rows, data)
 				}
-				if plain, _ := writeFile(t, s, rows, Options{PageBytesMax: 4 << 10}, 500); codec != CodecNone && len(data) > len(plain)*3/4 {
+				plain, _ := writeFile(t, s, rows, Options{PageBytesMax: 4 << 10}, 500)
+				if codec != CodecNone && len(data) > len(plain)*3/4 {
 					t.Errorf("%d bytes, %d uncompressed", len(data), len(plain))
 				}
 			})

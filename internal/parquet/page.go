@@ -151,8 +151,8 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 // cheaper than the unused end of the buffer.
 const adoptBytesMin = 16 << 10
 
-// compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a column
-// have the same codec, though the format allows others: parquet-go takes the first one for all.
+// compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a
+// column have the same codec, though the format allows others: parquet-go takes the first one for all.
 func (f *File) compress(w *workspace, body []byte) ([]byte, error) {
 	if f.options.Codec == CodecNone {
 		return nil, nil

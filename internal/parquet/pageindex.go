@@ -6,9 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// writePageIndex writes the column and offset indexes of the row groups that have a column of more than one page (format,
-// PageIndex.md): all column indexes first, then all offset indexes, right before the footer. A reader skips pages of
-// one column by another's values, so a row group has the indexes of all its columns or of none.
+// writePageIndex writes the column and offset indexes of the row groups that have a column of more than one page
+// (format, PageIndex.md): all column indexes first, then all offset indexes, right before the footer. A reader skips
+// pages of one column by another's values, so a row group has the offset indexes of all its columns or of none.
 func (f *File) writePageIndex(out *countingWriter, ws *workspace) error {
 	for g := range f.groups {
 		if !f.groups[g].indexed() {

@@ -82,7 +82,8 @@ func writeCase(t *testing.T, path string, s *record.Schema, rows [][]any, data [
 
 // logicalTypes are the annotations by Arrow C++'s names, as the specification's mapping wants them.
 func logicalTypes(out map[string]string, path string, t record.Type) {
-	const stamp = "Timestamp(isAdjustedToUTC=%v, timeUnit=%s, is_from_converted_type=false, force_set_converted_type=false)"
+	const stamp = "Timestamp(isAdjustedToUTC=%v, timeUnit=%s, is_from_converted_type=false, " +
+		"force_set_converted_type=false)"
 	switch t.Kind {
 	case record.KindStruct:
 		for _, f := range t.Fields {

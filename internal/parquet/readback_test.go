@@ -44,7 +44,8 @@ func (t triple) equal(o triple) bool {
 func checkArrow(t tb, s *record.Schema, rows [][]any, data []byte) {
 	t.Helper()
 	if got := readArrow(t, s, data); !sameValue(anys(rows), anys(got)) {
-		t.Fatalf("arrow-go reads (-want +got):\n%s", cmp.Diff(rows, got, cmp.Comparer(sameFloat64), cmp.Comparer(sameFloat32)))
+		t.Fatalf("arrow-go reads (-want +got):\n%s", cmp.Diff(rows, got, cmp.Comparer(sameFloat64),
+			cmp.Comparer(sameFloat32)))
 	}
 }
 
