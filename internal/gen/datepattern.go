@@ -45,7 +45,8 @@ func parseDatePattern(text string) (*datePattern, error) {
 func parseClockPattern(text string) (*datePattern, error) {
 	p := &datePattern{text: text}
 	if i := strings.IndexAny(text, "{}#"); i >= 0 {
-		return p, problemf("leave it out or quote it with '", "the time pattern %q holds the reserved %q", shorten(text), text[i])
+		return p, problemf("leave it out or quote it with '", "the time pattern %q holds the reserved %q",
+			shorten(text), text[i])
 	}
 	if err := p.compile(clockLetters); err != nil {
 		return p, err

@@ -7,7 +7,9 @@ import (
 
 func dateFunctions() []function {
 	functions := []function{
-		{"timestamp", "|begin,end", 0, 2, func(c *compiler, k *call) node { return compileTimestamp(c, k, time.Millisecond) }},
+		{"timestamp", "|begin,end", 0, 2, func(c *compiler, k *call) node {
+			return compileTimestamp(c, k, time.Millisecond)
+		}},
 		{"timestampSeconds", "|begin,end", 0, 2, func(c *compiler, k *call) node {
 			return compileTimestamp(c, k, time.Second)
 		}},

@@ -76,7 +76,8 @@ func compileResetIndex(c *compiler, k *call) node {
 	}
 	own := c.counters[name]
 	if own == nil {
-		c.fail(k.offset, problemf("write index(...) of the same name before it", "resetIndex finds no index %q", shorten(name)))
+		c.fail(k.offset, problemf("write index(...) of the same name before it",
+			"resetIndex finds no index %q", shorten(name)))
 		return nil
 	}
 	own.local = true

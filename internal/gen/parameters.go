@@ -23,10 +23,11 @@ type Config struct {
 }
 
 // otherSinks are parameters of the sinks that are not built here, and of the format they need.
-const otherSinks = `avroSchemaLocation outputTableSpec writeDisposition outputDeadletterTable windowDuration outputDirectory
-	outputFilenamePrefix numShards driverClassName connectionUrl username password connectionProperties statement
-	projectId spannerInstanceName spannerDatabaseName spannerTableName maxNumMutations maxNumRows batchSizeBytes
-	commitDeadlineSeconds`
+const otherSinks = `
+	avroSchemaLocation outputTableSpec writeDisposition outputDeadletterTable windowDuration
+	outputDirectory outputFilenamePrefix numShards driverClassName connectionUrl username password
+	connectionProperties statement projectId spannerInstanceName spannerDatabaseName spannerTableName
+	maxNumMutations maxNumRows batchSizeBytes commitDeadlineSeconds`
 
 // FromTemplateParameters reads the parameters of Streaming_Data_Generator by their own names. The error joins all
 // faults that it finds.

@@ -145,7 +145,8 @@ func TestNoAllocation(t *testing.T) {
 		ReferenceTemplate, gameEvent, logEntry,
 		`{{index()}} {{index("a")}}{{resetIndex("a")}} {{long(1,9)}} {{float(0,1)}} {{double(0,1,"%,.3f")}} {{hex()}}`,
 		`{{put("a", toUpperCase(alpha(5)))}} {{get("a")}} {{email()}} {{phone()}} {{ssn()}} {{regexify("[a-z]{5}")}}`,
-		`{{date()}} {{date("01-01-2020 00:00:00","01-01-2021 00:00:00","yyyy-MM-dd")}} {{time("HH:mm")}} {{lorem(5,"words")}}`,
+		`{{date()}} {{date("01-01-2020 00:00:00","01-01-2021 00:00:00","yyyy-MM-dd")}} {{time("HH:mm")}}`,
+		`{{lorem(5,"words")}} {{lorem(2,"paragraphs")}}`,
 		`['{{repeat(1,5)}}', {"a": "{{random(uuid(), "b")}}"}]`,
 	} {
 		compiled := compile(t, text)

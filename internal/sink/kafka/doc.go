@@ -1,0 +1,2 @@
+// Package kafka makes records visible in Kafka topics.
+package kafka
