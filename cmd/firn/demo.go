@@ -54,6 +54,10 @@ Exit status: 0 success, 1 the run failed, 2 usage.`,
 			if o.For <= 0 || o.Rate <= 0 || o.Partitions < 1 || o.Buckets < 1 {
 				return usageError{errors.New("--for, --rate, --partitions and --buckets must be above zero")}
 			}
+			if demoSchema(o.Template) == nil {
+				return usageError{fmt.Errorf("the demo knows the schemas of the templates reference and GAME_EVENT, not of %s; "+
+					"for others use firn generate and a job file", o.Template)}
+			}
 			return runDemo(cmd.Context(), g, o)
 		},
 	}
@@ -61,7 +65,7 @@ Exit status: 0 success, 1 the run failed, 2 usage.`,
 	f.DurationVar(&o.For, "for", 30*time.Second, "how long messages are made")
 	f.Float64Var(&o.Rate, "rate", 20_000, "messages per second")
 	f.StringVar(&o.Folder, "dir", "firn-demo", "folder for the catalog and the warehouse")
-	f.StringVar(&o.Template, "template", "reference", "message template: a name or a file")
+	f.StringVar(&o.Template, "template", "reference", "message template: reference or GAME_EVENT")
 	f.IntVar(&o.Partitions, "partitions", 8, "partitions of the topic")
 	f.IntVar(&o.Buckets, "buckets", 8, "buckets of the table, for the reference message")
 	f.StringVar(&o.Listen, "listen", "", "address for /metrics, such as 127.0.0.1:9464")
@@ -116,9 +120,9 @@ func demoJob(o demoOptions, folder, broker string) *job.Job {
 		Name: "firn", Type: "sql", URI: filepath.Join(folder, "catalog.db"), Warehouse: filepath.Join(folder, "warehouse"),
 	}
 	i.Table = demoTable
+	j.Decode.NumbersInStrings = "accept" // the reference message quotes its number
+	j.Decode.Schema.Fields = demoSchema(o.Template)
 	if o.Template == "reference" {
-		j.Decode.NumbersInStrings = "accept" // the reference message quotes its number
-		j.Decode.Schema.Fields = []job.SchemaField{{Name: "logStreamId", Type: "long"}, {Name: "message", Type: "string"}}
 		i.Partition = []string{fmt.Sprintf("bucket(logStreamId, %d)", o.Buckets)}
 	}
 	return &j
@@ -128,8 +132,13 @@ func demoJob(o demoOptions, folder, broker string) *job.Job {
 func demoFlow(
 	ctx context.Context, g *globalOptions, o demoOptions, kafka *wire.EmbeddedKafka, a *wire.Assembly, log *slog.Logger,
 ) (made int64, err error) {
+	text, err := wire.TemplateText(o.Template)
+	if err != nil {
+		return 0, usageError{err}
+	}
 	generator, err := wire.NewGenerator(wire.GeneratorConfig{
-		Brokers: []string{kafka.Address()}, Topic: demoTopic, Template: o.Template, RatePerSecond: o.Rate, Workers: 1,
+		Kafka: job.Kafka{Brokers: []string{kafka.Address()}}, Topic: demoTopic, TemplateText: text, RatePerSecond: o.Rate,
+		Workers: 1,
 	})
 	if err != nil {
 		return 0, err
@@ -154,7 +163,8 @@ func demoFlow(
 		made = stats.Messages
 		return err
 	})
-	return made, group.Wait()
+	err = group.Wait() // before made is read
+	return made, err
 }
 
 // demoGenerate makes messages for the time asked, shows the progress, and waits until they are in the table.
@@ -167,7 +177,7 @@ func demoGenerate(
 	stats, err := generator.Run(making)
 	stop()
 	shown()
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		return stats, err
 	}
 	waiting, stop := context.WithTimeout(ctx, caughtUpWait)
@@ -202,7 +212,7 @@ func demoReport(ctx context.Context, g *globalOptions, j *job.Job, folder string
 		s.Freshness.Ms.P50, s.Freshness.Ms.P95, s.Freshness.Ms.P99)
 	fmt.Fprintf(w, "files: %d, %s in all, %s on average\n\nfirst rows of %s:\n",
 		r.Files, humanize.Bytes(uint64(r.FileBytes)), humanize.Bytes(uint64(r.FileBytes/max(r.Files, 1))), demoTable)
-	if err := r.First.Print(w); err != nil {
+	if err := printRows(w, r.First); err != nil {
 		return err
 	}
 	return printHowToOpen(w, folder, r.Metadata)

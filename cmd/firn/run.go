@@ -92,15 +92,11 @@ func runJob(ctx context.Context, g *globalOptions, j *job.Job, untilCaughtUp boo
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if j.Web.Listen != "" {
-		serving, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the last commit
-		server, err := web.Serve(serving, j.Web.Listen, web.Handlers{Job: a.Metrics}, log)
-		if err != nil {
-			return err
-		}
-		defer func() { stop(); err = errors.Join(err, server.Wait()) }()
-		log.Info("serving metrics", "address", server.Addr)
+	stopServing, err := serve(ctx, j.Web.Listen, a, log)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, stopServing()) }()
 	err = a.Run(ctx)
 	logSummary(log, a.Metrics.Summary())
 	return err
@@ -116,4 +112,19 @@ func newLogger(g *globalOptions, j *job.Job) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(g.Stderr, o)).With("job", j.Name)
 	}
 	return slog.New(slog.NewTextHandler(g.Stderr, o)).With("job", j.Name)
+}
+
+// serve shows the job over HTTP, until its last commit and not only until ctx ends. An empty address is none.
+func serve(ctx context.Context, listen string, a *wire.Assembly, log *slog.Logger) (stop func() error, err error) {
+	if listen == "" {
+		return func() error { return nil }, nil
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	server, err := web.Serve(serving, listen, web.Handlers{Job: a.Metrics}, log)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	log.Info("serving metrics", "address", server.Addr)
+	return func() error { cancel(); return server.Wait() }, nil
 }

@@ -88,3 +88,6 @@ func (t *Table) spec(id int) (iceberg.PartitionSpec, error) {
 	}
 	return *spec, nil
 }
+
+// MetadataLocation is where the metadata.json of this version of the table is.
+func (t *Table) MetadataLocation() string { return t.inner.MetadataLocation() }

@@ -29,10 +29,9 @@ type GeneratorConfig struct {
 
 // Generator is a generator ready to run.
 type Generator struct {
-	config   GeneratorConfig
-	run      gen.RunConfig
-	producer *kafka.Producer
-	client   *kgo.Client
+	config GeneratorConfig
+	run    gen.RunConfig
+	client *kgo.Client
 }
 
 // TemplateText is the text of a message template, given by its name or as a file.
@@ -69,11 +68,17 @@ func NewGenerator(c GeneratorConfig) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.client, err = kgo.NewClient(append(options, kafka.ProducerOptions()...)...); err != nil {
+	more, err := kafka.ProducerOptions(kafka.ProducerConfig{})
+	if err != nil {
+		return nil, err
+	}
+	if g.client, err = kgo.NewClient(append(options, more...)...); err != nil {
 		return nil, fmt.Errorf("making the producer: %w", err)
 	}
-	g.producer = kafka.NewProducer(g.client, c.Topic)
-	g.run.Sink = g.producer
+	if g.run.Sink, err = kafka.NewProducer(g.client, c.Topic, kafka.ProducerConfig{}); err != nil {
+		g.client.Close()
+		return nil, err
+	}
 	return g, nil
 }
 

@@ -81,7 +81,9 @@ func TestKafkaOptionsReadTheTokenAgain(t *testing.T) {
 	if err := os.WriteFile(file, []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	options, err := KafkaOptions(job.Kafka{SASL: job.SASL{Mechanism: "OAUTHBEARER", TokenFile: file}})
+	options, err := KafkaOptions(job.Kafka{
+		Brokers: []string{"a:1"}, SASL: job.SASL{Mechanism: "OAUTHBEARER", TokenFile: file},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
