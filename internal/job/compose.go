@@ -20,7 +20,9 @@ func compose(text []byte) (*yaml.Node, Faults) {
 	}
 	var docs []yaml.Node
 	if err := yaml.Load(text, &docs, yaml.WithAllDocuments()); err != nil {
-		return nil, Faults{syntaxFault(err)}
+		fault := syntaxFault(err)
+		fault.Line = min(fault.Line, lastLine(text)) // the reader puts the end of the text behind its last line
+		return nil, Faults{fault}
 	}
 	if len(docs) == 0 || len(docs[0].Content) == 0 {
 		return nil, Faults{{Line: 1, Column: 1, What: "the job file is empty", Do: emptyDo}}
@@ -66,6 +68,11 @@ func textFault(before []byte, what, do string) Fault {
 	lineStart := bytes.LastIndexByte(before, '\n') + 1
 	column := utf8.RuneCount(before[lineStart:]) + 1
 	return Fault{Line: bytes.Count(before, []byte{'\n'}) + 1, Column: column, What: what, Do: do}
+}
+
+// lastLine is the number of the last line with text in it.
+func lastLine(text []byte) int {
+	return bytes.Count(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'}) + 1
 }
 
 // syntaxFault rewords an error of the YAML reader.
