@@ -37,5 +37,3 @@ func scanWords(b []byte, p int) (i int, high uint64) {
 	}
 	return p, high
 }
-
-func scan(b []byte, p int) (i int, high uint64) { return scanWords(b, p) }
