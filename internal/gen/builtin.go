@@ -24,10 +24,11 @@ func builtins() map[string]string {
 			`"insertId": "{{uuid()}}", "trace": "{{uuid()}}", "spanId": "{{uuid()}}", "jsonPayload": {` +
 			`"bytes_sent": {{integer(1000,20000)}}, "connection": {"dest_ip": "{{ipv4()}}", ` +
 			`"dest_port": {{integer(0,65000)}}, "protocol": {{integer(0,6)}}, "src_ip": "{{ipv4()}}", ` +
-			`"src_port": {{integer(0,65000)}}}, "dest_instance": {"project_id": "{{concat("PROJECT", integer(0,3))}}", ` +
+			`"src_port": {{integer(0,65000)}}}, ` +
+			`"dest_instance": {"project_id": "{{concat("PROJECT", integer(0,3))}}", ` +
 			`"region": "{{country()}}", "vm_name": "{{username()}}", "zone": "{{state()}}"}, ` +
-			`"end_time": {{timestamp()}}, "packets_sent": {{integer(100,400)}}, "reporter": "{{random("SRC", "DEST")}}", ` +
-			`"rtt_msec": {{integer(0,20)}}, "start_time": {{timestamp()}}}}`,
+			`"end_time": {{timestamp()}}, "packets_sent": {{integer(100,400)}}, ` +
+			`"reporter": "{{random("SRC", "DEST")}}", "rtt_msec": {{integer(0,20)}}, "start_time": {{timestamp()}}}}`,
 	}
 }
 

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -81,7 +80,8 @@ func (c *compiler) call(k *call) node {
 		c.fail(k.offset, problemf(suggest(k.name, c.names), "unknown function %s", shorten(k.name)))
 		return nothing
 	case len(k.operands) < f.min || f.max >= 0 && len(k.operands) > f.max:
-		c.fail(k.offset, problemf("write "+f.usage(), "%s does not take %s", k.name, plural(len(k.operands), "argument")))
+		c.fail(k.offset, problemf("write "+f.usage(),
+			"%s does not take %s", k.name, plural(len(k.operands), "argument")))
 		return nothing
 	}
 	made := f.compile(c, k)
@@ -206,7 +206,8 @@ func (c *compiler) alphabet(letters string) *alphabet {
 func (c *compiler) repeat(r *repetition) node {
 	k := r.count
 	if n := len(k.operands); n < 1 || n > 2 {
-		c.fail(k.offset, problemf("write repeat(n) or repeat(min,max)", "repeat does not take %s", plural(n, "argument")))
+		c.fail(k.offset, problemf("write repeat(n) or repeat(min,max)",
+			"repeat does not take %s", plural(n, "argument")))
 		return nil
 	}
 	low := newArgument(c, k.operands[0], parseRepeat)
@@ -217,9 +218,10 @@ func (c *compiler) repeat(r *repetition) node {
 	body, tail := c.block(r.body), r.tail
 	return func(dst []byte, s *State) []byte {
 		n := low.value(s)
-		if most := n; high != low {
-			if most = high.value(s); most < n {
-				s.fail(k.offset, reversed(k, fmt.Sprint(n), fmt.Sprint(most)))
+		if high != low {
+			most := high.value(s)
+			if most < n {
+				s.fail(k.offset, reversed(k, strconv.FormatInt(n, 10), strconv.FormatInt(most, 10)))
 				return dst
 			}
 			n = s.random.between(n, most)

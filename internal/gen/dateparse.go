@@ -29,7 +29,8 @@ func (p *datePattern) parse(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if in.at < len(text) {
-		return time.Time{}, problemf("correct the one or the other", "the date %q is longer than the pattern %q: %q is left",
+		return time.Time{}, problemf("correct the one or the other",
+			"the date %q is longer than the pattern %q: %q is left",
 			shorten(text), shorten(p.text), shorten(text[in.at:]))
 	}
 	t := f.time()

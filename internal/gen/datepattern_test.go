@@ -84,7 +84,8 @@ func TestZoneNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for zone, hours := range map[string]int{
-		"Z": 0, "UTC": 0, "GMT": 0, "UT": 0, "EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7,
+		"Z": 0, "UTC": 0, "GMT": 0, "UT": 0,
+		"EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7,
 		"+0100": -1, "-03": 3, "UTC-2": 2,
 	} {
 		got, err := p.parse("10 "+zone, noon())

@@ -89,7 +89,8 @@ func TestTime(t *testing.T) {
 	expectMatch(t, `{{time("6 am", "7am")}}`, `6:[0-5]\d AM`)
 	expectMatch(t, `{{time("12AM", "12:01 AM", "H:mm")}}`, `0:00`)
 	for text, want := range map[string]string{
-		`{{time("yyyy")}}`: "unknown letter y", `{{time("{H}")}}`: "reserved", `{{time("6PM","5PM")}}`: "after the start",
+		`{{time("yyyy")}}`: "unknown letter y", `{{time("{H}")}}`: "reserved",
+		`{{time("6PM","5PM")}}`:     "after the start",
 		`{{time("18:00","19:00")}}`: "not a time of day", `{{time("13PM","5PM")}}`: "not a time of day",
 		`{{time("6:5PM","7PM")}}`: "not a time of day", `{{time("6:60PM","7PM")}}`: "not a time of day",
 	} {

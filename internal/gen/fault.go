@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ func locate(text string, at int, err error) *Error {
 		Column: 1 + utf8.RuneCountInString(before[start:]),
 		What:   err.Error(), Do: "correct the template",
 	}
-	if p, ok := err.(*problem); ok {
+	if p := (*problem)(nil); errors.As(err, &p) {
 		e.What, e.Do = p.what, p.do
 	}
 	return e

@@ -75,7 +75,8 @@ func checkRange(s *State, k *call, low, high, width float64) bool {
 	case high < low:
 		s.fail(k.offset, reversed(k, strconv.FormatFloat(low, 'g', -1, 64), strconv.FormatFloat(high, 'g', -1, 64)))
 	case math.IsInf(width, 0):
-		s.fail(k.offset, problemf("choose numbers that are nearer", "the range of %s is too wide to compute with", k.name))
+		s.fail(k.offset, problemf("choose numbers that are nearer",
+			"the range of %s is too wide to compute with", k.name))
 	default:
 		return true
 	}

@@ -39,7 +39,8 @@ func TestFromTemplateParameters(t *testing.T) {
 	}{
 		{"least", nil, Config{TemplateText: gameEvent, RatePerSecond: 1e6, Brokers: brokers, Topic: "events"}},
 		{"most", map[string]string{"qps": "0.5", "messagesLimit": "7", "maxNumWorkers": "3", "outputType": "JSON"},
-			Config{TemplateText: gameEvent, RatePerSecond: 0.5, MessagesMax: 7, Workers: 3, Brokers: brokers, Topic: "events"}},
+			Config{TemplateText: gameEvent, RatePerSecond: 0.5, MessagesMax: 7, Workers: 3, Brokers: brokers,
+				Topic: "events"}},
 		{"a file wins over a name", map[string]string{"schemaLocation": path},
 			Config{TemplateText: ReferenceTemplate, RatePerSecond: 1e6, Brokers: brokers, Topic: "events"}},
 		{"a file as URL", map[string]string{"schemaLocation": "file://" + path, "schemaTemplate": "-"},
@@ -81,7 +82,7 @@ func TestFromTemplateParametersRefuses(t *testing.T) {
 		{"template", map[string]string{"schemaTemplate": "GAME_EVENTS"}, "did you mean GAME_EVENT?"},
 		{"no file", map[string]string{"schemaLocation": large + "r"}, "no such file"},
 		{"large file", map[string]string{"schemaLocation": large}, "1048577 bytes"},
-		{"cloud storage", map[string]string{"schemaLocation": "gs://b/s.json"}, "gs:// is not supported; copy the file"},
+		{"cloud storage", map[string]string{"schemaLocation": "gs://b/s.json"}, "gs:// is not supported; copy"},
 		{"output", map[string]string{"outputType": "AVRO"}, "outputType AVRO is not supported"},
 		{"default sink", map[string]string{"sinkType": "-"}, "set sinkType=KAFKA, bootstrapServer and kafkaTopic"},
 		{"Pub/Sub", map[string]string{"sinkType": "PUBSUB"}, "set sinkType=KAFKA"},
@@ -90,7 +91,7 @@ func TestFromTemplateParametersRefuses(t *testing.T) {
 		{"no brokers", map[string]string{"bootstrapServer": "-"}, "bootstrapServer is needed"},
 		{"no topic", map[string]string{"kafkaTopic": "-"}, "kafkaTopic is needed"},
 		{"topic of Pub/Sub", map[string]string{"kafkaTopic": "-", "topic": "projects/p/topics/t"}, "Pub/Sub topic"},
-		{"unknown name", map[string]string{"kafkatopic": "x"}, "unknown parameter kafkatopic; did you mean kafkaTopic?"},
+		{"unknown name", map[string]string{"kafkatopic": "x"}, "parameter kafkatopic; did you mean kafkaTopic?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := FromTemplateParameters(with(c.changes))

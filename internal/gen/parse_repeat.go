@@ -78,9 +78,10 @@ func (s *bodyScanner) step() (done bool, err error) {
 		return false, err
 	}
 	if s.quote != 0 {
-		if b == '\\' {
+		switch b {
+		case '\\':
 			s.at++
-		} else if b == s.quote {
+		case s.quote:
 			s.quote = 0
 		}
 		s.at++

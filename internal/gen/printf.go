@@ -108,7 +108,8 @@ func leadingNumber(text string, none int) (n int, rest string, err error) {
 		return none, text, nil
 	}
 	if n, err = strconv.Atoi(text[:i]); err != nil || n > 100 {
-		return 0, "", problemf("choose at most 100", "width or precision %s of a format is too large", shorten(text[:i]))
+		return 0, "", problemf("choose at most 100",
+			"width or precision %s of a format is too large", shorten(text[:i]))
 	}
 	return n, text[i:], nil
 }

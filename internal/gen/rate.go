@@ -30,8 +30,8 @@ type Pacer struct {
 // NewPacer makes a pacer for a rate in messages a second; 0 is unlimited. The schedule begins with the first Take.
 func NewPacer(perSecond float64) (*Pacer, error) {
 	if perSecond < 0 || math.IsNaN(perSecond) || math.IsInf(perSecond, 0) {
-		return nil, fmt.Errorf("a rate of %g messages a second is not possible; choose a positive one, or 0 for no limit",
-			perSecond)
+		return nil, fmt.Errorf("a rate of %g messages a second is not possible; "+
+			"choose a positive one, or 0 for no limit", perSecond)
 	}
 	return &Pacer{perSecond: perSecond, now: time.Now, sleep: sleepContext}, nil
 }
@@ -47,16 +47,16 @@ func sleepContext(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Take waits until messages are due and returns how many may be made now: at least 1, at most max (which is at least
-// 1). The error is the context's.
-func (p *Pacer) Take(ctx context.Context, max int) (int, error) {
+// Take waits until messages are due and returns how many may be made now: at least 1, at most the number given (which
+// is at least 1). The error is the context's.
+func (p *Pacer) Take(ctx context.Context, most int) (int, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
 	if p.perSecond == 0 {
-		return max, nil
+		return most, nil
 	}
-	n, wait := p.reserve(max)
+	n, wait := p.reserve(most)
 	if wait > 0 {
 		if err := p.sleep(ctx, wait); err != nil {
 			return 0, err
@@ -65,9 +65,9 @@ func (p *Pacer) Take(ctx context.Context, max int) (int, error) {
 	return n, nil
 }
 
-// reserve takes n messages off the schedule and tells how long it is until they are due. Each Take reserves for
-// itself, so that several workers sleep to different times instead of waking together.
-func (p *Pacer) reserve(max int) (n int, wait time.Duration) {
+// reserve takes up to most messages off the schedule and tells how long it is until they are due. Each Take reserves
+// for itself, so that several workers sleep to different times instead of waking together.
+func (p *Pacer) reserve(most int) (n int, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -75,17 +75,17 @@ func (p *Pacer) reserve(max int) (n int, wait time.Duration) {
 		p.start = now
 	}
 	due := p.perSecond*now.Sub(p.start).Seconds() - p.taken
-	if most := math.Max(1, p.perSecond*burstMax.Seconds()); due > most {
-		p.start, p.taken = now, -most
-		due = most
+	if burst := math.Max(1, p.perSecond*burstMax.Seconds()); due > burst {
+		p.start, p.taken = now, -burst
+		due = burst
 	}
 	if due >= 1 {
-		n = int(math.Min(due, float64(max)))
+		n = int(math.Min(due, float64(most)))
 		p.taken += float64(n)
 		return n, 0
 	}
 	n = int(math.Ceil(p.perSecond * takeInterval.Seconds()))
-	n = min(n, max)
+	n = min(n, most)
 	p.taken += float64(n)
 	at := p.start.Add(time.Duration(p.taken / p.perSecond * float64(time.Second)))
 	return n, at.Sub(now)

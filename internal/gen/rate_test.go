@@ -42,11 +42,11 @@ type grant struct {
 }
 
 // take runs a pacer for a time and lists what it gave.
-func take(t *testing.T, p *Pacer, c *fakeClock, span time.Duration, max int) (grants []grant) {
+func take(t *testing.T, p *Pacer, c *fakeClock, span time.Duration, most int) (grants []grant) {
 	t.Helper()
 	for start := c.at; c.at.Sub(start) < span; {
-		n, err := p.Take(t.Context(), max)
-		if err != nil || n < 1 || n > max {
+		n, err := p.Take(t.Context(), most)
+		if err != nil || n < 1 || n > most {
 			t.Fatalf("Take gave %d, %v", n, err)
 		}
 		grants = append(grants, grant{c.at.Sub(start), n})

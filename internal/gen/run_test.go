@@ -131,7 +131,9 @@ func TestRunUntilCancelled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		sink := &memorySink{}
-		stats, err := Run(ctx, RunConfig{Template: compile(t, `{{index()}}`), RatePerSecond: 100, Workers: 2, Sink: sink})
+		stats, err := Run(ctx, RunConfig{
+			Template: compile(t, `{{index()}}`), RatePerSecond: 100, Workers: 2, Sink: sink,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +211,8 @@ func TestRunRefuses(t *testing.T) {
 func TestRunMessagesAreWhole(t *testing.T) {
 	sink := &memorySink{}
 	_, err := Run(t.Context(), RunConfig{
-		Template:    compile(t, `{"n": {{put("n", index())}}, "again": {{get("n")}}, "fill": "{{alphaNumeric(0,3000)}}"}`),
+		Template: compile(t,
+			`{"n": {{put("n", index())}}, "again": {{get("n")}}, "fill": "{{alphaNumeric(0,3000)}}"}`),
 		KeyTemplate: compile(t, `{{index()}}`), MessagesMax: 3000, Workers: 1, Sink: sink,
 	})
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 
 func textFunctions() []function {
 	return []function{
-		{"alpha", "|length|min,max", 0, 2, func(c *compiler, k *call) node { return compileLetters(c, k, alphaLetters) }},
+		{"alpha", "|length|min,max", 0, 2, func(c *compiler, k *call) node {
+			return compileLetters(c, k, alphaLetters)
+		}},
 		{"alphaNumeric", "|length|min,max", 0, 2, func(c *compiler, k *call) node {
 			return compileLetters(c, k, alphaNumericLetters)
 		}},
