@@ -55,14 +55,16 @@ func (c *compiler) fail(at int, err error) {
 func (c *compiler) block(elements []element) block {
 	b := make(block, 0, len(elements))
 	for _, e := range elements {
+		made := piece{offset: e.offset}
 		switch {
 		case e.call != nil:
-			b = append(b, piece{c.call(e.call), e.call.offset})
+			made.make = c.call(e.call)
 		case e.repeat != nil:
-			b = append(b, piece{c.repeat(e.repeat), e.repeat.count.offset})
+			made.make = c.repeat(e.repeat)
 		default:
-			b = append(b, piece{make: func(dst []byte, _ *State) []byte { return append(dst, e.literal...) }})
+			made.make = func(dst []byte, _ *State) []byte { return append(dst, e.literal...) }
 		}
+		b = append(b, made)
 	}
 	return b
 }

@@ -62,12 +62,12 @@ func expectError(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	_, err := Compile(text, Options{Seed: 7, Now: noon})
 	if err == nil {
-		t.Errorf("Compile(%s) gave no error, want %q", text, parts)
+		t.Errorf("Compile(%s) gave no error, want %q", shorten(text), parts)
 		return
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("Compile(%s): %q does not hold %q", text, err, part)
+			t.Errorf("Compile(%s): %q does not hold %q", shorten(text), err, part)
 		}
 	}
 }

@@ -5,8 +5,9 @@ import "strings"
 // depthMax bounds the nesting of calls and of repeats, so that a hostile template cannot exhaust the stack.
 const depthMax = 64
 
-// element is a piece of a template: literal text, a call, or a repeated body. Exactly one is set.
+// element is a piece of a template at a byte offset: literal text, a call, or a repeated body. Exactly one is set.
 type element struct {
+	offset  int
 	literal string
 	call    *call
 	repeat  *repetition
@@ -54,7 +55,7 @@ func (p *parser) block(end, depth int) ([]element, error) {
 		open := strings.Index(p.text[p.at:end], "{{")
 		if open < 0 {
 			p.at = end
-			return appendLiteral(elements, p.text[start:end]), nil
+			return p.appendLiteral(elements, start, end), nil
 		}
 		open += p.at
 		c, err := p.braces(open)
@@ -65,25 +66,25 @@ func (p *parser) block(end, depth int) ([]element, error) {
 			return nil, p.fail(open, "close it with }}", "the call %s is not closed", c.name)
 		}
 		if c.name != repeatName {
-			elements = appendLiteral(elements, p.text[start:open])
-			elements = append(elements, element{call: c})
+			elements = p.appendLiteral(elements, start, open)
+			elements = append(elements, element{offset: c.offset, call: c})
 		} else {
-			elements = appendLiteral(elements, p.text[start:max(start, open-1)])
+			elements = p.appendLiteral(elements, start, max(start, open-1))
 			repeated, err := p.repetition(c, open, end, depth)
 			if err != nil {
 				return nil, err
 			}
-			elements = append(elements, element{repeat: repeated})
+			elements = append(elements, element{offset: c.offset, repeat: repeated})
 		}
 		start = p.at
 	}
 }
 
-func appendLiteral(elements []element, text string) []element {
-	if text == "" {
+func (p *parser) appendLiteral(elements []element, start, end int) []element {
+	if start == end {
 		return elements
 	}
-	return append(elements, element{literal: text})
+	return append(elements, element{offset: start, literal: p.text[start:end]})
 }
 
 // braces parses {{call}} at the offset and leaves the position after it.

@@ -133,6 +133,7 @@ func TestMessageSizeIsBounded(t *testing.T) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
+	expectError(t, `{"a": ['{{repeat(200)}}', "`+strings.Repeat("x", 200_000)+`"]}`, "line 1, column 26:", "16 MiB")
 	if n := len(messages(t, `{{alpha(16777216)}}`, 1)[0]); n != MessageBytesMax {
 		t.Errorf("the largest message has %d bytes", n)
 	}
