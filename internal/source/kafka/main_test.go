@@ -9,11 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
 	"firn/internal/record"
@@ -235,6 +238,14 @@ func numbers(prefix string, n int) []string {
 	return values
 }
 
+// patient is a context that ends only when a test has failed.
+func patient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // port is the port of an address.
 func port(t *testing.T, address string) int {
 	t.Helper()
@@ -247,4 +258,20 @@ func port(t *testing.T, address string) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// count counts the requests of a kind from now on; of all kinds when key is negative.
+func count(c *kfake.Cluster, key int16) *atomic.Int64 {
+	n := new(atomic.Int64)
+	c.ControlKey(key, func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		n.Add(1)
+		return nil, nil, false
+	})
+	return n
+}
+
+// uuidOf is the id of a topic.
+func uuidOf(c *kfake.Cluster, topic string) string {
+	return uuid.UUID(c.TopicInfo(topic).TopicID).String()
 }

@@ -60,7 +60,10 @@ func TestNextKeepsNullsHeadersAndTimes(t *testing.T) {
 	want := []record.Record{
 		{Offset: 0, Timestamp: at, Key: []byte("k")},
 		{Offset: 1, Timestamp: at, Value: []byte{}},
-		{Offset: 2, Timestamp: at, Value: []byte("v"), Headers: []record.Header{{Key: "a", Value: []byte("1")}, {Key: "a"}}},
+		{
+			Offset: 2, Timestamp: at, Value: []byte("v"),
+			Headers: []record.Header{{Key: "a", Value: []byte("1")}, {Key: "a"}},
+		},
 		{Offset: 3, Timestamp: at, Value: []byte("w"), Headers: []record.Header{{Key: "b", Value: []byte{}}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -231,10 +234,10 @@ func TestNextWaitsForADeletedTopic(t *testing.T) {
 		}
 		return waits
 	})
-	requests := cluster.Fault(kfake.Fault{Observe: true, Count: -1, TopLevel: true})
+	requests := count(cluster, -1)
 	c.quiet(2 * time.Second)
 	// 2 s hold 4 fetches of the topic that is there, and a look at the one that is gone.
-	if n := requests.Hits(); n > 15 {
+	if n := requests.Load(); n > 15 {
 		t.Errorf("%d requests in 2 s beside a deleted topic", n)
 	}
 
