@@ -54,18 +54,31 @@ func runOnce(ctx context.Context, j *job.Job) (err error) {
 	return a.Run(ctx)
 }
 
-// mustHold checks that the table holds the messages [0, n) once each, by the audit and by counting.
-func mustHold(t *testing.T, j *job.Job, n int) {
+// load loads the job's table.
+func load(t *testing.T, j *job.Job) *table.Table {
 	t.Helper()
 	c, err := wire.OpenCatalog(t.Context(), j.Sink.Iceberg.Catalog, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }()
+	t.Cleanup(func() { _ = c.Close() })
 	loaded, err := c.Load(t.Context(), j.Sink.Iceberg.Table)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return loaded
+}
+
+// metadataOf is where the metadata.json of the job's table is.
+func metadataOf(t *testing.T, j *job.Job) string {
+	t.Helper()
+	return load(t, j).MetadataLocation()
+}
+
+// mustHold checks that the table holds the messages [0, n) once each, by the audit and by counting.
+func mustHold(t *testing.T, j *job.Job, n int) {
+	t.Helper()
+	loaded := load(t, j)
 	report, err := loaded.Audit(t.Context(), j.Name, table.AuditOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,10 +176,7 @@ func TestStoreThatFailsEveryOperationInTurn(t *testing.T) {
 		server := httptest.NewServer(proxy)
 		j := numberedJob(broker, topic, "e2e."+name, job.Catalog{
 			Name: "firn", Type: "sql", URI: t.TempDir() + "/catalog.db", Warehouse: "s3://" + store.Bucket + "/" + name,
-			Properties: map[string]string{
-				"s3.endpoint": server.URL, "s3.region": store.Region, "s3.access-key-id": store.AccessKey,
-				"s3.secret-access-key": store.SecretKey, "s3.force-virtual-addressing": "false",
-			},
+			Properties: s3Properties(store, server.URL),
 		})
 		j.Sink.Iceberg.Partition = nil
 		return j, server.Close
