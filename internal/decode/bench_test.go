@@ -37,12 +37,17 @@ func narrowMessages(n int, quoted bool) []string {
 
 func wideSchema() *record.Schema {
 	return &record.Schema{Fields: []record.Field{
-		of("id", record.KindLong), of("user_id", record.KindLong), of("session", record.KindString), of("event", record.KindString),
-		of("ok", record.KindBoolean), of("score", record.KindDouble), of("lat", record.KindDouble), of("lon", record.KindDouble),
-		of("ts", record.KindTimestampTZ), of("recv", record.KindTimestampTZ), decimalOf("price", 9, 2), of("qty", record.KindInt),
+		of("id", record.KindLong), of("user_id", record.KindLong), of("session", record.KindString), of("event",
+			record.KindString),
+		of("ok", record.KindBoolean), of("score", record.KindDouble), of("lat", record.KindDouble), of("lon",
+			record.KindDouble),
+		of("ts", record.KindTimestampTZ), of("recv", record.KindTimestampTZ), decimalOf("price", 9, 2), of("qty",
+			record.KindInt),
 		of("country", record.KindString),
-		structOf("device", of("os", record.KindString), of("ver", record.KindString), of("w", record.KindInt), of("retina", record.KindBoolean)),
-		of("referrer", record.KindString), of("ip", record.KindString), of("ua", record.KindString), of("is_new", record.KindBoolean),
+		structOf("device", of("os", record.KindString), of("ver", record.KindString), of("w", record.KindInt), of("retina",
+			record.KindBoolean)),
+		of("referrer", record.KindString), of("ip", record.KindString), of("ua", record.KindString), of("is_new",
+			record.KindBoolean),
 		of("note", record.KindString), of("bytes", record.KindLong),
 	}}
 }
@@ -62,14 +67,20 @@ func wideMessages(n int, notes bool) []string {
 		if r.IntN(2) == 0 {
 			referrer = fmt.Sprintf(`"https://example.com/p/%d?q=%d"`, r.IntN(1000), r.IntN(1_000_000))
 		}
-		values[i] = fmt.Sprintf(`{"id":%d,"user_id":%d,"session":"%016x","event":"%s","ok":%t,"score":%.4f,"lat":%.6f,"lon":%.6f,`+
-			`"ts":"%s","recv":"%s","price":%d.%02d,"qty":%d,"country":"%s","device":{"os":"%s","ver":"%d.%d.%d","w":%d,"retina":%t},`+
-			`"referrer":%s,"ip":"%d.%d.%d.%d","ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/%d.0.0.0","is_new":%t,"note":%s,"bytes":%d}`,
+		values[i] = fmt.Sprintf(`{"id":%d,"user_id":%d,"session":"%016x","event":"%s","ok":%t,`+
+			`"score":%.4f,"lat":%.6f,"lon":%.6f,`+
+			`"ts":"%s","recv":"%s","price":%d.%02d,"qty":%d,"country":"%s",`+
+			`"device":{"os":"%s","ver":"%d.%d.%d","w":%d,"retina":%t},`+
+			`"referrer":%s,"ip":"%d.%d.%d.%d","ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/%d.0.0.0",`+
+			`"is_new":%t,"note":%s,"bytes":%d}`,
 			r.Int64(), r.IntN(1<<30), r.Uint64(), pick("page_view", "click", "purchase", "add_to_cart", "error"), r.IntN(2) == 0,
 			r.Float64(), r.Float64()*180-90, r.Float64()*360-180,
-			ts.Format("2006-01-02T15:04:05.000Z07:00"), ts.Format("2006-01-02T15:04:05.000000Z07:00"), r.IntN(5000), r.IntN(100), r.IntN(50),
-			pick("DE", "US", "FR", "IL"), pick("ios", "android", "windows"), r.IntN(20), r.IntN(9), r.IntN(9), 800+r.IntN(2000), r.IntN(2) == 0,
-			referrer, r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(256), 100+r.IntN(30), r.IntN(2) == 0, note, r.IntN(1_000_000_000))
+			ts.Format("2006-01-02T15:04:05.000Z07:00"), ts.Format("2006-01-02T15:04:05.000000Z07:00"), r.IntN(5000), r.IntN(100),
+			r.IntN(50),
+			pick("DE", "US", "FR", "IL"), pick("ios", "android", "windows"), r.IntN(20), r.IntN(9), r.IntN(9), 800+r.IntN(2000),
+			r.IntN(2) == 0,
+			referrer, r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(256), 100+r.IntN(30), r.IntN(2) == 0, note,
+			r.IntN(1_000_000_000))
 	}
 	return values
 }
@@ -88,7 +99,8 @@ func BenchmarkJSON(b *testing.B) {
 		{"narrow,two strings", narrowSchema(record.KindString), nil, narrowMessages(4096, true)},
 		{"wide", wideSchema(), nil, wideMessages(4096, false)},
 		{"wide,escapes", wideSchema(), nil, wideMessages(4096, true)},
-		{"wide,2 of 20 fields", &record.Schema{Fields: []record.Field{of("id", record.KindLong), of("bytes", record.KindLong)}},
+		{"wide,2 of 20 fields", &record.Schema{Fields: []record.Field{of("id", record.KindLong), of("bytes",
+			record.KindLong)}},
 			nil, wideMessages(4096, true)},
 	} {
 		b.Run(c.name, func(b *testing.B) {

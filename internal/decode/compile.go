@@ -20,6 +20,7 @@ type field struct {
 	kind     record.Kind
 	textual  bool // a JSON string may hold the value
 	required bool
+	ignored  bool // a key that the schema does not have
 
 	low, high int64 // of integer literals
 	object    *object
@@ -38,6 +39,7 @@ type object struct {
 	fields     []field
 	required   []*field
 	index      map[string]*field
+	ignored    int // entries of index that are
 	path       string
 	depth      int // of the object itself; the record is 1
 }

@@ -39,15 +39,15 @@ func DefaultJSONOptions() JSONOptions { return JSONOptions{DepthMax: 64} }
 //	decimal                      a number, or a string that holds one; exact: digits beyond the scale must be zeros
 //	date                         "2006-01-02", or an integer: days since 1970-01-01
 //	time                         "15:04:05.999999", or an integer: microseconds since midnight
-//	timestamp, timestamp_ns      "2006-01-02T15:04:05.999999" without a zone, or an integer: micro- or nanoseconds since 1970
+//	timestamp, timestamp_ns      "2006-01-02T15:04:05.999999" without a zone, or an integer: micro- or nanoseconds
 //	timestamptz, timestamptz_ns  RFC 3339 with Z or any offset, or an integer as above, since 1970 UTC
 //	uuid                         a string of 36 characters
 //	fixed, binary                a string in base64, standard alphabet, padded (RFC 4648 section 4)
 //	string                       a string
 //	struct, list, map            an object, an array, an object; map keys are read as a string for the key type
 //
-// Integers for timestamps are always in the column's own unit. A fraction of a second may have more digits than the
-// unit only if these are zeros. A blank or a lower-case t may stand for the T.
+// Integers for timestamps count from 1970, always in the column's own unit. A fraction of a second may have more
+// digits than the unit only if these are zeros. A blank or a lower-case t may stand for the T.
 type JSON struct {
 	options JSONOptions
 	root    object
@@ -78,7 +78,7 @@ func NewJSON(schema *record.Schema, o JSONOptions) (*JSON, error) {
 
 // Decode appends one row to the batch for each good record of the block, in order, and one entry to batch.Rejected
 // for each bad one. It returns the number of tombstones and control records that it skipped. The batch must be made
-// for this decoder's schema. Its strings alias the record values where they hold no escape, and memory that is never
+// for this decoder's schema, or Decode panics. Its strings alias the record values where they hold no escape, and memory that is never
 // written again where they do; so they are good as long as the block is.
 func (d *JSON) Decode(block *record.Block, batch *record.Batch) (tombstones, controls int) {
 	d.bind(batch)

@@ -114,11 +114,14 @@ func TestJSONOptionsChangeWhatIsAccepted(t *testing.T) {
 		in     string
 		want   string
 	}{
-		{"numbers in strings", numbers, `{"i":"-12","l":"\u0031","f":"1.5","d":"1e3","n":"1"}`, `i=-12 l=1 f=1.5 d=1000 n=100`},
+		{"numbers in strings", numbers, `{"i":"-12","l":"\u0031","f":"1.5","d":"1e3","n":"1"}`,
+			`i=-12 l=1 f=1.5 d=1000 n=100`},
 		{"number and blank", numbers, `{"i":"1 "}`, `!field i at byte 5: "1 " is not a valid int: text after the value`},
-		{"empty number", numbers, `{"l":""}`, `!field l at byte 5: expected a number or a string for long, found the end of the text`},
+		{"empty number", numbers, `{"l":""}`,
+			`!field l at byte 5: expected a number or a string for long, found the end of the text`},
 		{"no number", numbers, `{"i":"x"}`, `!field i at byte 5: expected a number or a string for int, found 'x'`},
-		{"range in string", numbers, `{"i":"3000000000"}`, `!field i at byte 5: 3000000000 does not fit int (-2147483648 to 2147483647)`},
+		{"range in string", numbers, `{"i":"3000000000"}`,
+			`!field i at byte 5: 3000000000 does not fit int (-2147483648 to 2147483647)`},
 		{"infinity in string", numbers, `{"d":"1e999"}`, `!field d at byte 5: 1e999 does not fit double`},
 		{"bool in string", numbers, `{"b":"true"}`, `!field b at byte 5: expected true or false for boolean, found a string`},
 		{"unknown key", unknown, `{"i":1, "nope":2}`, `!at byte 8: key "nope" is not in the schema`},
@@ -149,8 +152,10 @@ func TestJSONOptionsChangeWhatIsAccepted(t *testing.T) {
 func TestJSONKeepsRowsWhole(t *testing.T) { // C54: a bad record does not stop the rest
 	s := everyKind()
 	d, batch := newJSON(t, s, nil), record.NewBatch(s)
-	good := `{"i":1,"s":"a\tb","o":{"id":2,"in":{"l":[1,2]}},"objs":[{"t":["x"]}],"m":{"k":1},"u":"00000000-0000-0000-0000-000000000001"}`
-	bad := `{"i":9,"s":"z\tz","o":{"id":9,"in":{"l":[9,9]}},"objs":[{"t":["z"]},{"t":["z",1]}],"m":{"k":1},"u":"11111111-0000-0000-0000-000000000001"}`
+	good := `{"i":1,"s":"a\tb","o":{"id":2,"in":{"l":[1,2]}},"objs":[{"t":["x"]}],"m":{"k":1},` +
+		`"u":"00000000-0000-0000-0000-000000000001"}`
+	bad := `{"i":9,"s":"z\tz","o":{"id":9,"in":{"l":[9,9]}},"objs":[{"t":["z"]},{"t":["z",1]}],` +
+		`"m":{"k":1},"u":"11111111-0000-0000-0000-000000000001"}`
 	for range 2 { // the second time, the batch has rows already
 		d.Decode(blockOf(bad, good, bad, bad, `{"s":"c"}`, good, bad), batch)
 	}
@@ -222,7 +227,8 @@ func TestJSONRequired(t *testing.T) {
 
 func TestNewJSONNamesEveryFault(t *testing.T) {
 	s := &record.Schema{Fields: []record.Field{
-		of("a", record.KindInvalid), of("b", record.KindInt), of("b", record.KindLong), decimalOf("c", 39, 0), decimalOf("d", 4, 5),
+		of("a", record.KindInvalid), of("b", record.KindInt), of("b", record.KindLong), decimalOf("c", 39, 0), decimalOf("d",
+			4, 5),
 		fixedOf("e", 0), {Name: "f", Type: record.Type{Kind: record.KindList}}, structOf("g", of("x\xff", record.KindInt)),
 		mapOf("h", listOf("", of("", record.KindInt)), of("", record.KindInt)), of("i", record.Kind(99)),
 		listOf("j", listOf("", of("", record.KindInt))),

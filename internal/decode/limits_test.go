@@ -83,6 +83,22 @@ func TestJSONLargeMessages(t *testing.T) {
 	}
 }
 
+func TestJSONRemembersFewUnknownKeys(t *testing.T) {
+	s := everyKind()
+	d, batch := newJSON(t, s, nil), record.NewBatch(s)
+	for i := range 10_000 {
+		in := fmt.Sprintf(`{"k%d":[%d],"i":1,"o":{"x%d":"y","id":2},"%s%d":0,"\u006b%d":{}}`, i, i, i, strings.Repeat("k",
+			100), i, i)
+		if got := decodeOne(t, d, batch, in); got != `i=1 o={id=2}` {
+			t.Fatalf("%s: %s", in, got)
+		}
+	}
+	if n, inner := len(d.root.index),
+		len(d.root.index["o"].object.index); n > len(s.Fields)+ignoredMax || inner > 3+ignoredMax {
+		t.Errorf("%d and %d keys are kept", n, inner)
+	}
+}
+
 func TestJSONBatchesDoNotShareMemory(t *testing.T) {
 	s := everyKind()
 	d, first := newJSON(t, s, nil), record.NewBatch(s)
@@ -141,7 +157,8 @@ func TestJSONDoesNotAllocateInSteadyState(t *testing.T) {
 
 // C62: results are equal under any time zone of the host.
 func TestJSONIgnoresTheHostsZone(t *testing.T) {
-	in := `{"day":"2024-03-31","ts":"2024-03-31T02:30:00","tz":"2024-03-31T02:30:00Z","tzn":"1969-12-31T19:00:00-05:00","t":"23:00:00"}`
+	in := `{"day":"2024-03-31","ts":"2024-03-31T02:30:00","tz":"2024-03-31T02:30:00Z",` +
+		`"tzn":"1969-12-31T19:00:00-05:00","t":"23:00:00"}`
 	want := `day=19813 t=82800000000 ts=1711852200000000 tz=1711852200000000 tzn=0`
 	if os.Getenv("FIRN_TEST_ZONE_CHILD") != "" {
 		s := everyKind()
@@ -150,7 +167,8 @@ func TestJSONIgnoresTheHostsZone(t *testing.T) {
 		}
 		return
 	}
-	for _, zone := range []string{"UTC", "Asia/Kathmandu", "America/Los_Angeles", "Europe/Berlin", "Pacific/Kiritimati", "XXX-3:17"} {
+	for _, zone := range []string{"UTC", "Asia/Kathmandu", "America/Los_Angeles", "Europe/Berlin", "Pacific/Kiritimati",
+		"XXX-3:17"} {
 		child := exec.Command(os.Args[0], "-test.run=^TestJSONIgnoresTheHostsZone$")
 		child.Env = append(os.Environ(), "FIRN_TEST_ZONE_CHILD=1", "TZ="+zone)
 		if out, err := child.CombinedOutput(); err != nil {

@@ -256,7 +256,8 @@ func modelText(s string, t record.Type) (text, why string) {
 			return "", "no uuid"
 		}
 		return fmt.Sprintf("%x", v[:]), ""
-	case record.KindDate, record.KindTime, record.KindTimestamp, record.KindTimestampTZ, record.KindTimestampNs, record.KindTimestampTZNs:
+	case record.KindDate, record.KindTime, record.KindTimestamp, record.KindTimestampTZ, record.KindTimestampNs,
+		record.KindTimestampTZNs:
 		return modelTime(s, t.Kind)
 	default:
 		return modelNumber(s, t)

@@ -21,10 +21,12 @@ func (d *JSON) object(o *object, p, row int) int {
 		if p = d.colon(o.path, end); p < 0 {
 			return -1
 		}
-		if f == nil {
+		if f != nil {
+			at.next, at = f, f
+		}
+		if f == nil || f.ignored {
 			p = d.skip(o, p)
 		} else {
-			at.next, at = f, f
 			p = d.member(o, f, p, row)
 		}
 		if p < 0 {
@@ -42,7 +44,7 @@ func (d *JSON) object(o *object, p, row int) int {
 	}
 }
 
-// key reads a key that was not predicted. The field is nil when the schema has none of the name.
+// key reads a key that was not predicted. The field is nil or ignored when the schema has none of the name.
 func (d *JSON) key(o *object, p int) (*field, int) {
 	if p >= len(d.b) || d.b[p] != '"' {
 		return nil, d.fail(o.path, p, "expected a key in quotes, found "+describe(d.b, p))
@@ -55,7 +57,25 @@ func (d *JSON) key(o *object, p int) (*field, int) {
 	if f == nil && d.options.RejectUnknownFields {
 		return nil, d.fail(o.path, p, fmt.Sprintf("key %s is not in the schema", excerpt(name)))
 	}
+	if f == nil && o.ignored < ignoredMax && len(name) <= ignoredBytesMax {
+		f = o.ignore(string(name))
+	}
 	return f, end
+}
+
+// Keys that the schema does not have are remembered up to these bounds, so that they are predicted too. Messages with
+// more of them are still read, by look-up.
+const (
+	ignoredMax      = 256
+	ignoredBytesMax = 64
+)
+
+// ignore remembers a key that the schema does not have.
+func (o *object) ignore(name string) *field {
+	f := &field{quoted: quoteKey(name), ignored: true}
+	o.index[name] = f
+	o.ignored++
+	return f
 }
 
 // colon steps over the colon at p and the blanks around it.

@@ -92,7 +92,8 @@ func checkColumn(c *record.Column, n int) error {
 		}
 	}
 	if c.Len != n || len(c.Valid) != n || got != want || zero == 1 && len(c.Offsets) != n+1 {
-		return fmt.Errorf("length %d, %d valid, %d values, %d offsets, want %d rows", c.Len, len(c.Valid), got, len(c.Offsets), n)
+		return fmt.Errorf("length %d, %d valid, %d values, %d offsets, want %d rows", c.Len, len(c.Valid), got,
+			len(c.Offsets), n)
 	}
 	for i := range n {
 		if !c.Valid[i] && !isZero(c, i) {

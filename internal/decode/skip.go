@@ -6,6 +6,9 @@ import "fmt"
 // stack: what is open is a list of closing brackets, no longer than DepthMax.
 func (d *JSON) skip(o *object, p int) int {
 	b := d.b
+	if p < len(b) && b[p] != '{' && b[p] != '[' {
+		return d.skipScalar(o.path, p)
+	}
 	d.nesting = d.nesting[:0]
 	for {
 		if p >= len(b) {

@@ -24,8 +24,10 @@ func TestParseType(t *testing.T) {
 		{"list<string>", listOf("", of("", record.KindString)).Type},
 		{"list<required string>", listOf("", required(of("", record.KindString))).Type},
 		{"map<string, long>", mapOf("", of("", record.KindString), of("", record.KindLong)).Type},
-		{"map<string,required list<int>>", mapOf("", of("", record.KindString), required(listOf("", of("", record.KindInt)))).Type},
-		{"struct<a: int, b: required string>", structOf("", of("a", record.KindInt), required(of("b", record.KindString))).Type},
+		{"map<string,required list<int>>", mapOf("", of("", record.KindString), required(listOf("", of("",
+			record.KindInt)))).Type},
+		{"struct<a: int, b: required string>", structOf("", of("a", record.KindInt), required(of("b",
+			record.KindString))).Type},
 		{"struct<required:int,Größe\n: struct<x.y:uuid>>",
 			structOf("", of("required", record.KindInt), structOf("Größe", of("x.y", record.KindUUID))).Type},
 		{strings.Repeat("list<", 99) + "int" + strings.Repeat(">", 99), deepList(99)},
@@ -62,7 +64,8 @@ func TestParseTypeFaults(t *testing.T) {
 		{"decimal(+4,2)", `"decimal(+4,2)": at byte 8: expected a number from 1 to 38`},
 		{"decimal(9;2)", `"decimal(9;2)": at byte 8: expected a number from 1 to 38`},
 		{"fixed[0]", `"fixed[0]": at byte 6: expected a number from 1 to 2147483647`},
-		{"fixed[9999999999999999999999]", `"fixed[9999999999999999999999]": at byte 6: expected a number from 1 to 2147483647`},
+		{"fixed[9999999999999999999999]",
+			`"fixed[9999999999999999999999]": at byte 6: expected a number from 1 to 2147483647`},
 		{"fixed(16)", `"fixed(16)": at byte 5: expected [, found '('`},
 		{"list<int", `"list<int": at byte 8: expected >, found the end of the text`},
 		{"list<>", `"list<>": at byte 5: expected a type, found '>'`},
@@ -74,14 +77,16 @@ func TestParseTypeFaults(t *testing.T) {
 		{"struct<a: int, a: long>", `"struct<a: int, a: long>": at byte 15: there are two fields "a"`},
 		{"struct<a: int,>", `"struct<a: int,>": at byte 14: expected the name of a field, found '>'`},
 		{"long\xff", `the text is not valid UTF-8`},
-		{strings.Repeat("list<", 1_000_000), `"list<list<list<list<list<list<list<list<"...: at byte 500: nested deeper than 100`},
+		{strings.Repeat("list<", 1_000_000),
+			`"list<list<list<list<list<list<list<list<"...: at byte 500: nested deeper than 100`},
 	} {
 		_, err := ParseType(c[0])
 		if err == nil {
 			t.Errorf("%.50s: no error", c[0])
 			continue
 		}
-		if diff := cmp.Diff(c[1], strings.TrimPrefix(strings.TrimPrefix(err.Error(), "reading type "), "reading type: ")); diff != "" {
+		if diff := cmp.Diff(c[1], strings.TrimPrefix(strings.TrimPrefix(err.Error(), "reading type "),
+			"reading type: ")); diff != "" {
 			t.Errorf("%.50s: %s", c[0], diff)
 		}
 	}
@@ -91,7 +96,8 @@ func TestParseTypeFaults(t *testing.T) {
 // can fill it unless a map has nested keys.
 func FuzzParseType(f *testing.F) {
 	for _, s := range []string{"long", "decimal(9,2)", "fixed[16]", "list<string>", "map<string, required long>",
-		"struct<a: int, b: required struct<c: list<uuid>>>", "map<list<int>,int>", "struct<a:int,a:int>", "list<<", "decimal(,)"} {
+		"struct<a: int, b: required struct<c: list<uuid>>>", "map<list<int>,int>", "struct<a:int,a:int>", "list<<",
+		"decimal(,)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
