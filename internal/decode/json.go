@@ -78,8 +78,8 @@ func NewJSON(schema *record.Schema, o JSONOptions) (*JSON, error) {
 
 // Decode appends one row to the batch for each good record of the block, in order, and one entry to batch.Rejected
 // for each bad one. It returns the number of tombstones and control records that it skipped. The batch must be made
-// for this decoder's schema, or Decode panics. Its strings alias the record values where they hold no escape, and memory that is never
-// written again where they do; so they are good as long as the block is.
+// for this decoder's schema, or Decode panics. Its strings alias the record values where they hold no escape, and
+// memory that is never written again where they do; so they are good as long as the block is.
 func (d *JSON) Decode(block *record.Block, batch *record.Batch) (tombstones, controls int) {
 	d.bind(batch)
 	extend(batch.Columns, len(block.Records))
