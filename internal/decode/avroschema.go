@@ -17,9 +17,8 @@ const avroFieldsMax = 10_000
 // SchemaFromAvro reads an Avro record schema (JSON text, specification 1.12) as the schema of a table, with field ids
 // by AssignIDs. A union with null is an optional field; any other field is required. Enums become strings, map keys
 // are strings, time and timestamp types keep their meaning in microseconds or nanoseconds; a timestamp with the
-// property adjust-to-utc false has no zone. The unit of a millis type is not kept: integers in messages count in the
-// column's unit. Logical types that the specification does not know are ignored, as it
-// demands; those that do not fit their type are errors. Defaults, aliases, orders and enum symbols are not used. The
+// property adjust-to-utc false has no zone; of a millis type an integer in a message counts milliseconds. Logical types
+// that the specification does not know are ignored, as it demands; those that do not fit their type are errors. Defaults, aliases, orders and enum symbols are not used. The
 // error names every fault by its field.
 func SchemaFromAvro(text []byte) (*record.Schema, error) {
 	if !utf8.Valid(text) {

@@ -3,6 +3,7 @@ package decode
 import (
 	"math"
 	"math/big"
+	"strings"
 
 	"firn/internal/record"
 )
@@ -41,7 +42,7 @@ func (a *avroSchema) logical(o map[string]any, t record.Type, at avroPlace) reco
 	default:
 		return a.fault(at, "the logical type %s does not annotate %s", name, t)
 	}
-	return record.Type{Kind: annotated.is}
+	return record.Type{Kind: annotated.is, Millis: strings.HasSuffix(name, "-millis")}
 }
 
 // annotation is what a logical type stands on, and what it is in a table.

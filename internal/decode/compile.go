@@ -23,6 +23,7 @@ type field struct {
 	ignored  bool // a key that the schema does not have
 
 	low, high int64 // of integer literals
+	scale     int64 // from an integer literal's unit to the column's
 	object    *object
 	key       *field // of a map
 	element   *field // of a list, or the value of a map
@@ -87,7 +88,7 @@ func (c *compiler) object(o *object, fields []record.Field, path string, depth i
 func (c *compiler) field(f *field, r *record.Field, path string, depth int) {
 	f.quoted = quoteKey(r.Name)
 	f.kind, f.typ, f.required, f.path = r.Type.Kind, r.Type, r.Required, path
-	f.low, f.high = integerRange(r.Type.Kind)
+	f.low, f.high, f.scale = integerRange(r.Type)
 	f.textual = c.textual(r.Type.Kind)
 	switch r.Type.Kind {
 	case record.KindStruct, record.KindList, record.KindMap:
@@ -150,16 +151,19 @@ func (c *compiler) textual(k record.Kind) bool {
 	}
 }
 
-// integerRange is what an integer literal may be for the kind.
-func integerRange(k record.Kind) (low, high int64) {
-	switch k {
+// integerRange is what an integer literal may be for the type, and by how much it is less than the column's value.
+func integerRange(t record.Type) (low, high, scale int64) {
+	low, high, scale = math.MinInt64, math.MaxInt64, 1
+	switch t.Kind {
 	case record.KindInt, record.KindDate:
-		return math.MinInt32, math.MaxInt32
+		return math.MinInt32, math.MaxInt32, 1
 	case record.KindTime:
-		return 0, microsPerDay - 1
-	default:
-		return math.MinInt64, math.MaxInt64
+		low, high = 0, microsPerDay-1
 	}
+	if t.Millis {
+		scale = 1000
+	}
+	return low / scale, high / scale, scale
 }
 
 func join(path, name string) string {

@@ -128,7 +128,7 @@ func (d *JSON) integer(f *field, b []byte, p, row int) int {
 	if f.kind == record.KindInt || f.kind == record.KindDate {
 		f.col.Ints32[row] = int32(v)
 	} else {
-		f.col.Ints64[row] = v
+		f.col.Ints64[row] = v * f.scale
 	}
 	f.col.Valid[row] = true
 	return end

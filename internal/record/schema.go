@@ -49,10 +49,13 @@ func (k Kind) String() string {
 // Type is a kind with its parameters. The zero value is invalid.
 type Type struct {
 	Kind      Kind
-	Precision int     // decimal: digits, 1 to 38
-	Scale     int     // decimal: digits after the point, 0 to Precision
-	Length    int     // fixed: bytes
-	Fields    []Field // struct: its fields; list: [element]; map: [key, value]
+	Precision int // decimal: digits, 1 to 38
+	Scale     int // decimal: digits after the point, 0 to Precision
+	Length    int // fixed: bytes
+	// Millis says of a time or timestamp that an integer in a message counts milliseconds, as for Avro's millis types.
+	// The column holds its own unit all the same.
+	Millis bool
+	Fields []Field // struct: its fields; list: [element]; map: [key, value]
 }
 
 // String is the type as Iceberg writes it, for example decimal(9, 2) or list<string>.

@@ -51,6 +51,7 @@ func fitField(path string, declared, column record.Field) (record.Field, error) 
 	if d.Kind != c.Kind || d.Precision != c.Precision || d.Scale != c.Scale || d.Length != c.Length {
 		return column, fmt.Errorf("the schema says %s for %s and the table has %s", d, path, c)
 	}
+	column.Type.Millis = d.Millis // how messages are read; the table does not know
 	if len(c.Fields) == 0 {
 		return column, nil
 	}
