@@ -13,10 +13,14 @@ const (
 	partitionBytesMax = 4 << 20
 	// fetchBytesMin is the least a fetch may ask for, whatever the budget: below it, round trips cost more than
 	// memory. A broker sends one whole batch anyway, however large (KIP-74).
-	fetchBytesMin = 64 << 10
+	fetchBytesMin = 16 << 10
 	// recordOverhead is the memory of a buffered record besides its bytes.
 	recordOverhead = int64(unsafe.Sizeof(kgo.Record{}) + unsafe.Sizeof(uintptr(0)))
 )
+
+// growthGuess is how much records are taken to grow in memory before the first were seen: JSON compresses to a tenth
+// at best, and the first answers must not be the ones that are too large.
+const growthGuess = 8
 
 // budget keeps what a client buffers within bounds. A client holds at most one answer of each broker, and the size of
 // an answer is bounded as it is sent, compressed: so the limit is divided by the brokers and by how much the records

@@ -3,7 +3,10 @@ package kafka
 import (
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"firn/internal/record"
 )
 
 func TestBudgetLimits(t *testing.T) {
@@ -43,5 +46,41 @@ func TestBudgetCountsRecordsThatGrow(t *testing.T) {
 	b.adjust(client)
 	if limit() != 16<<20 {
 		t.Errorf("the limit is %d, want a quarter of the buffer", limit())
+	}
+}
+
+// However well the records were compressed, what the client holds stays near the limit.
+func TestBudgetBoundsWhatIsBuffered(t *testing.T) {
+	cluster := newCluster(t, kfake.SeedTopics(8, "orders"), kfake.SyntheticFetch(kfake.SyntheticBatch{
+		Records: 500, RecordBytes: 1000, RandomFrac: 0.05, Compression: kgo.ZstdCompression(),
+	}))
+	const limit = 8 << 20
+	s := newSource(t, cluster.ListenAddrs(), func(c *Config) { c.BufferBytesMax = limit })
+	from := make(map[record.TopicPartition]int64)
+	for p := range int32(8) {
+		from[partitionOf("orders", p)] = 0
+	}
+	c := open(t, s, from)
+	total := 0
+	for i := range 40 {
+		blocks, err := c.reader.Next(patient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := 0 // Next returns all that the client held
+		for _, b := range blocks {
+			held += b.Bytes
+		}
+		total += held
+		bound := 2 * limit
+		if i < 2 {
+			bound = 4 * limit // the growth is only guessed for the first answer and the one behind it
+		}
+		if held > bound {
+			t.Errorf("at poll %d the client held %d bytes, the limit is %d", i, held, limit)
+		}
+	}
+	if total < 40*limit/8 {
+		t.Errorf("the client held %d bytes on average, little of the limit of %d", total/40, limit)
 	}
 }

@@ -37,6 +37,7 @@ func TestGapWhileReading(t *testing.T) {
 	produce(t, client, "orders", 0, "a")
 	c.reaches(orders, 1)
 	c.reader.client.PauseFetchTopics("orders") // so that it falls behind
+	c.quiet(2 * fetchWait)                     // and the fetch that was on its way has ended
 	produce(t, client, "orders", 0, "b", "c", "d")
 	if err := cluster.DeleteRecords("orders", 0, 4); err != nil {
 		t.Fatal(err)

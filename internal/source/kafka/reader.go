@@ -85,7 +85,7 @@ func (s *Source) readOptions(b *budget) []kgo.Opt {
 	if s.committed {
 		isolation = kgo.ReadCommitted()
 	}
-	fetch, partition := b.limits(len(s.admin.DiscoveredBrokers()), 1, 1)
+	fetch, partition := b.limits(len(s.admin.DiscoveredBrokers()), 1, growthGuess)
 	return []kgo.Opt{
 		kgo.WithHooks(b),
 		kgo.FetchIsolationLevel(isolation),

@@ -74,7 +74,7 @@ func TestNextKeepsNullsHeadersAndTimes(t *testing.T) {
 	}
 }
 
-// C30: the position passes the marker at the end, so that the lag is 0. C31: what is in an open transaction is not read.
+// C30: the position passes the marker at the end, so that the lag is 0. C31: an open transaction is not read.
 func TestNextPassesTransactionMarkers(t *testing.T) {
 	cluster := newCluster(t, kfake.SeedTopics(1, "orders"))
 	client := newClient(t, cluster.ListenAddrs(), kgo.TransactionalID("t"))

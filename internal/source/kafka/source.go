@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"firn/internal/pipeline"
 )
@@ -35,7 +37,7 @@ func New(cfg Config, log *slog.Logger) (*Source, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Source{settings: checked, log: log, warnings: newWarnings(log)}
-	if s.admin, err = kgo.NewClient(s.clientOptions()...); err != nil {
+	if s.admin, err = kgo.NewClient(append(s.clientOptions(), adminOptions()...)...); err != nil {
 		return nil, fmt.Errorf("making a kafka client: %w", err)
 	}
 	return s, nil
@@ -46,9 +48,29 @@ func (s *Source) clientOptions() []kgo.Opt {
 	return append([]kgo.Opt{
 		kgo.WithLogger(s.warnings),
 		kgo.WithHooks(s.warnings),
-		kgo.MetadataMinAge(metadataAgeMin),
 	}, s.Client...)
 }
+
+// adminOptions is what the client that asks about topics has besides.
+func adminOptions() []kgo.Opt {
+	return []kgo.Opt{
+		kgo.MetadataMinAge(metadataAgeMin),
+		kgo.RetryTimeoutFn(func(key int16) time.Duration {
+			if key == int16(kmsg.ListOffsets) {
+				return listRetry
+			}
+			return adminRetry
+		}),
+	}
+}
+
+const (
+	// listRetry is how long partitions without a leader are asked for again before they are left out: a new topic of
+	// many partitions takes its time, and the caller asks again anyway (C80).
+	listRetry = time.Second
+	// adminRetry is the client's own default for all other requests.
+	adminRetry = 30 * time.Second
+)
 
 // Close ends the source's connections. Its readers are closed apart. It may be called twice.
 func (s *Source) Close() error {
