@@ -72,7 +72,7 @@ Exit status: 0 success, 1 the run failed, 2 usage or job file, 3 something canno
 	root.SetErr(g.Stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print JSON")
-	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g),
+	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g), newTableCommand(g),
 		newVersionCommand(g))
 	return root
 }

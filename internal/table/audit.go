@@ -19,7 +19,8 @@ import (
 
 // AuditOptions says how far to look.
 type AuditOptions struct {
-	Store bool // look for every live file in the store, one request a file
+	Store    bool   // look for every live file in the store, one request a file
+	Progress func() // called after each snapshot, unless nil
 }
 
 // auditRequests is how many files are looked for in the store at a time: enough to hide the latency of an object store.
@@ -50,6 +51,15 @@ func (t *Table) Jobs() []string {
 	return slices.Sorted(maps.Keys(jobs))
 }
 
+// HistoryLength is how many snapshots Audit goes through: the current one and its ancestors.
+func (t *Table) HistoryLength() int {
+	n := 0
+	for range ancestors(t.inner.Metadata()) {
+		n++
+	}
+	return n
+}
+
 func (t *Table) audit(ctx context.Context, job string, o AuditOptions) (AuditReport, error) {
 	if !slices.Contains(t.Jobs(), job) {
 		return AuditReport{}, fmt.Errorf("%w: no job %q, its snapshots know: %s", ErrNoJob, job,
@@ -62,7 +72,7 @@ func (t *Table) audit(ctx context.Context, job string, o AuditOptions) (AuditRep
 	a := newAuditor(t, job, fio)
 	chain := slices.Collect(ancestors(t.inner.Metadata()))
 	slices.Reverse(chain)
-	if err := a.walk(ctx, chain); err != nil {
+	if err := a.walk(ctx, chain, o.Progress); err != nil {
 		return AuditReport{}, err
 	}
 	if err := a.live(ctx, chain[len(chain)-1], o.Store); err != nil {
@@ -104,7 +114,7 @@ func (a *auditor) fault(code string, snapshot int64, format string, args ...any)
 }
 
 // walk goes through the snapshots of the main branch, oldest first.
-func (a *auditor) walk(ctx context.Context, chain []*icebergtable.Snapshot) error {
+func (a *auditor) walk(ctx context.Context, chain []*icebergtable.Snapshot, progress func()) error {
 	oldest, head := chain[0], chain[len(chain)-1]
 	a.report.SnapshotID = head.SnapshotID
 	a.report.From = AuditStart{
@@ -126,6 +136,9 @@ func (a *auditor) walk(ctx context.Context, chain []*icebergtable.Snapshot) erro
 			}
 		}
 		a.snapshot(s, change)
+		if progress != nil {
+			progress()
+		}
 	}
 	return nil
 }
@@ -192,7 +205,8 @@ func (a *auditor) lookFor(ctx context.Context, f iceberg.DataFile) error {
 		text := fmt.Sprintf("live file %s is not in the store: the table cannot be read", f.FilePath())
 		a.inStore = append(a.inStore, AuditFault{Code: FaultFileMissing, Text: text})
 	case size != f.FileSizeBytes():
-		text := fmt.Sprintf("live file %s has %d bytes in the store, %d in its manifest", f.FilePath(), size, f.FileSizeBytes())
+		text := fmt.Sprintf("live file %s has %d bytes in the store, %d in its manifest", f.FilePath(), size,
+			f.FileSizeBytes())
 		a.inStore = append(a.inStore, AuditFault{Code: FaultFileSize, Text: text})
 	default:
 		a.report.Files.InStore++

@@ -25,7 +25,8 @@ func TestFiles(t *testing.T) {
 		t.Fatalf("%d files, want 2", len(files))
 	}
 	a, null := files[0], files[1]
-	if a.Partition != "name=a/at_day=2026-01-01/id_bucket=0" || !strings.HasPrefix(null.Partition, "name=null/at_day=null/") {
+	if a.Partition != "name=a/at_day=2026-01-01/id_bucket=0" ||
+		!strings.HasPrefix(null.Partition, "name=null/at_day=null/") {
 		t.Errorf("partitions %s and %s", a.Partition, null.Partition)
 	}
 	if a.Rows != 2 || a.Bytes == 0 || a.RowGroups != 1 || a.Content != "data" || a.Format != "parquet" ||
@@ -126,7 +127,8 @@ func TestBoundText(t *testing.T) {
 // A file keeps the partition spec that it was written with.
 func TestFilesOfOlderSpec(t *testing.T) {
 	c := openCatalog(t, sqlConfig(t))
-	if _, err := c.Create(t.Context(), "db.events", CreateConfig{Schema: eventSchema(), Partition: []string{"name"}}); err != nil {
+	config := CreateConfig{Schema: eventSchema(), Partition: []string{"name"}}
+	if _, err := c.Create(t.Context(), "db.events", config); err != nil {
 		t.Fatal(err)
 	}
 	appendJSON(t, c, "db.events", `[{"id": 1, "name": "a"}]`)

@@ -30,7 +30,7 @@ type SnapshotInfo struct {
 	TotalFiles     int64                   `json:"total_files"`
 	Floors         map[string]record.Floor `json:"floors,omitempty"` // by job, as this snapshot states them
 	Current        bool                    `json:"current"`
-	Live           bool                    `json:"live"` // on the way from the current one back: not rolled back, no branch
+	Live           bool                    `json:"live"` // the current one, or an ancestor of it
 	Refs           []string                `json:"refs,omitempty"`
 }
 

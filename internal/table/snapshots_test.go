@@ -31,7 +31,9 @@ func TestSnapshots(t *testing.T) {
 	if d := cmp.Diff(map[string]record.Floor{"job": floorAt(0)}, begin.Floors); d != "" || begin.ParentID != 0 {
 		t.Errorf("first snapshot has parent %d, floors (-want +got):\n%s", begin.ParentID, d)
 	}
-	got := []int64{data.ID, data.ParentID, data.SequenceNumber, data.AddedRows, data.AddedFiles, data.TotalRows, data.TotalFiles}
+	got := []int64{
+		data.ID, data.ParentID, data.SequenceNumber, data.AddedRows, data.AddedFiles, data.TotalRows, data.TotalFiles,
+	}
 	if d := cmp.Diff([]int64{first.SnapshotID, begin.ID, 2, 10, 1, 10, 1}, got); d != "" {
 		t.Errorf("commit (-want +got):\n%s", d)
 	}
@@ -41,7 +43,8 @@ func TestSnapshots(t *testing.T) {
 	if data.AddedBytes == 0 || data.Operation != "append" || data.Current || !data.Live || data.Time.IsZero() {
 		t.Errorf("commit %+v", data)
 	}
-	if !foreign.Current || foreign.Floors != nil || foreign.TotalRows != 11 || !slices.Equal(foreign.Refs, []string{"main"}) {
+	if !foreign.Current || foreign.Floors != nil || foreign.TotalRows != 11 ||
+		!slices.Equal(foreign.Refs, []string{"main"}) {
 		t.Errorf("head %+v", foreign)
 	}
 }

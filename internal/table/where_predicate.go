@@ -142,7 +142,8 @@ func (p *whereParser) like(c whereColumn, negate bool) (iceberg.BooleanExpressio
 	}
 	prefix, open, ok := likePrefix(pattern.text)
 	if !ok {
-		return nil, p.fail(pattern, "only 'prefix%%' is supported, with one %% at the end; write \\%% or \\_ for the characters")
+		return nil, p.fail(pattern, "only 'prefix%%' is supported, with one %% at the end; "+
+			"write \\%% or \\_ for the characters")
 	}
 	if err := p.advance(); err != nil {
 		return nil, err

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"firn/internal/job"
+	"firn/internal/table"
+	"firn/internal/wire"
+)
+
+// tableOptions say which table of which catalog.
+type tableOptions struct {
+	JobFile    string
+	Catalog    job.Catalog
+	Properties []string // key=value
+}
+
+func newTableCommand(g *globalOptions) *cobra.Command {
+	o := &tableOptions{}
+	cmd := &cobra.Command{
+		Use:   "table",
+		Short: "Look into an Iceberg table",
+		Long: `Look into an Iceberg table and at what jobs wrote there. Nothing is changed.
+
+The catalog is that of a job file (--job), or is given by --catalog-type, --catalog-uri and --warehouse. The secrets
+of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FIRN_CATALOG_TOKEN.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.JobFile, "job", "", "job file that names the catalog and the table")
+	f.StringVar(&o.Catalog.Type, "catalog-type", "", "rest, sql or hadoop, in place of --job")
+	f.StringVar(&o.Catalog.URI, "catalog-uri", "", "URL of a REST catalog, or SQLite file of an sql one")
+	f.StringVar(&o.Catalog.Warehouse, "warehouse", "", "where an sql or hadoop catalog keeps its tables")
+	f.StringVar(&o.Catalog.Name, "catalog-name", "default", "name of the catalog, by which an sql one keys its tables")
+	f.StringArrayVar(&o.Properties, "catalog-property", nil, "key=value for the catalog and the store; may be repeated")
+	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
+		newTableAuditCommand(g, o))
+	return cmd
+}
+
+// target is a table to open, and the job that names it, if one does.
+type target struct {
+	catalog job.Catalog
+	ident   string
+	job     *job.Job // nil without --job
+}
+
+func (o *tableOptions) target(g *globalOptions, args []string) (target, error) {
+	t := target{catalog: o.Catalog}
+	switch {
+	case o.JobFile != "" && o.Catalog.Type != "":
+		return target{}, usageError{errors.New("give --job or --catalog-type, not both")}
+	case o.JobFile != "":
+		j, err := job.Load(o.JobFile, g.Env)
+		if err != nil {
+			return target{}, err
+		}
+		t.job, t.catalog, t.ident = j, j.Sink.Iceberg.Catalog, j.Sink.Iceberg.Table
+	case o.Catalog.Type == "":
+		return target{}, usageError{errors.New("say which catalog: --job JOB.yaml, or --catalog-type with --catalog-uri " +
+			"and --warehouse")}
+	default:
+		properties, err := keyValues(o.Properties)
+		if err != nil {
+			return target{}, err
+		}
+		t.catalog.Properties = properties
+		t.catalog.Credential = job.Secret(g.Env("FIRN_CATALOG_CREDENTIAL"))
+		t.catalog.Token = job.Secret(g.Env("FIRN_CATALOG_TOKEN"))
+	}
+	if len(args) > 0 {
+		t.ident = args[0]
+	}
+	if t.ident == "" {
+		return target{}, usageError{errors.New("say which table: namespace.table")}
+	}
+	return t, nil
+}
+
+func keyValues(pairs []string) (map[string]string, error) {
+	m := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, usageError{fmt.Errorf("--catalog-property %s: want key=value", pair)}
+		}
+		m[key] = value
+	}
+	return m, nil
+}
+
+// with opens the table, calls do and closes the catalog.
+func (o *tableOptions) with(
+	ctx context.Context, g *globalOptions, args []string, do func(*table.Table, target) error,
+) (err error) {
+	t, err := o.target(g, args)
+	if err != nil {
+		return err
+	}
+	if err := exists(t.catalog); err != nil {
+		return err
+	}
+	c, err := wire.OpenCatalog(ctx, t.catalog, slog.New(slog.NewTextHandler(g.Stderr, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+	})))
+	if err != nil {
+		return reached(err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	loaded, err := c.Load(ctx, t.ident)
+	if err != nil {
+		return reached(err)
+	}
+	return do(loaded, t)
+}
+
+// exists refuses to look into a SQLite file that is not there: opening it would make one.
+func exists(c job.Catalog) error {
+	if c.Type != "sql" || strings.Contains(c.URI, ":") {
+		return nil
+	}
+	if _, err := os.Stat(c.URI); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("catalog %s does not exist; correct --catalog-uri, or uri in the job file", c.URI)
+	}
+	return nil
+}
+
+// reached tells a catalog that does not answer from one that says no, for the exit code.
+func reached(err error) error {
+	var network net.Error
+	if errors.As(err, &network) {
+		return fmt.Errorf("the catalog %w: %w; check the address and that it is up", wire.ErrUnreachable, err)
+	}
+	return err
+}
