@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -55,15 +56,35 @@ sink:
 }
 
 // start starts the binary; what it logs is shown when the test fails.
-func start(t *testing.T, binary string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+func start(t *testing.T, binary string, args ...string) (*exec.Cmd, *output) {
 	t.Helper()
-	var log bytes.Buffer
+	log := &output{}
 	cmd := exec.Command(binary, args...)
-	cmd.Stderr, cmd.Stdout = &log, &log
+	cmd.Stderr, cmd.Stdout = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, &log
+	return cmd, log
+}
+
+// output is what a process has printed so far. It is safe for concurrent use.
+type output struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String is all of it.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // mustRun runs the binary to its end and returns what it printed.
