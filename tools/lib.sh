@@ -38,15 +38,17 @@ services() {
   set +a
 }
 
-# tool NAME: build a tool of tools/go.mod unless it is there, and print its path.
+# tool NAME: build a tool of tools/go.mod unless it is there, and print its path. Each text of tools/go.mod has a folder
+# of its own, which every checkout shares.
 tool() {
-  local name=$1 package
+  local name=$1 package folder
+  folder=${XDG_CACHE_HOME:-$HOME/.cache}/firn-components/tools-$(cat tools/go.mod tools/go.sum | cksum | cut -d' ' -f1)
   package=$(sed -n "s:^[[:space:]]*\([^ ]*/$name\)\$:\1:p" tools/go.mod | head -1)
-  mkdir -p .cache/bin
-  if [ ! -x ".cache/bin/$name" ] || [ tools/go.mod -nt ".cache/bin/$name" ]; then
+  if [ ! -x "$folder/$name" ]; then
     echo "building $name" >&2
-    go build -modfile=tools/go.mod -o ".cache/bin/$name.$$" "$package" >&2
-    mv ".cache/bin/$name.$$" ".cache/bin/$name"
+    mkdir -p "$folder"
+    go build -modfile=tools/go.mod -o "$folder/$name.$$" "$package" >&2 || return 1
+    mv "$folder/$name.$$" "$folder/$name"
   fi
-  echo ".cache/bin/$name"
+  echo "$folder/$name"
 }

@@ -17,13 +17,14 @@ linted() {
 }
 
 vulnerable() {
-  local check out
+  local check
   check=$(tool govulncheck) || { skip govulncheck "it could not be built"; return; }
-  out=$("$check" ./... 2>&1) && { echo "$out" | tail -1; return; }
-  case $out in
-    *"fetching vulnerabilities"*) skip govulncheck "the vulnerability database cannot be reached" ;;
-    *) echo "$out"; return 1 ;;
-  esac
+  # A package that imports next to nothing tells at once whether the database is there.
+  if "$check" ./internal/record 2>&1 | grep -q "fetching vulnerabilities"; then
+    skip govulncheck "the vulnerability database cannot be reached"
+    return
+  fi
+  "$check" ./...
 }
 
 stage gofmt formatted

@@ -21,14 +21,17 @@ one() {
   fi
 }
 
+# The functions below run where the shell does not stop at a failure: each step says itself what follows from one.
+
 start_kafka() {
-  echo "FIRN_TEST_KAFKA=$("$HERE/kafka.sh" start --dir "$DIR/kafka")"
+  local address
+  address=$("$HERE/kafka.sh" start --dir "$DIR/kafka") && echo "FIRN_TEST_KAFKA=$address"
 }
 
 start_s3() {
   local url
-  url=$("$HERE/object-store.sh" start --dir "$DIR/s3" s3)
-  "$HERE/object-store.sh" bucket --dir "$DIR/s3" firn-test
+  url=$("$HERE/object-store.sh" start --dir "$DIR/s3" s3) || return 1
+  "$HERE/object-store.sh" bucket --dir "$DIR/s3" firn-test || return 1
   cat <<ENV
 FIRN_TEST_S3_ENDPOINT=$url
 FIRN_TEST_S3_ACCESS_KEY=firn
@@ -40,17 +43,24 @@ ENV
 
 # The catalog keeps tables wherever their location says: in local files, and on the S3 store when there is one.
 start_rest() {
-  local s3=()
+  local s3=() url
   if [ -e "$DIR/s3.env" ]; then
     s3=("s3.endpoint=$("$HERE/object-store.sh" address --dir "$DIR/s3")" s3.path-style-access=true
       s3.access-key-id=firn s3.secret-access-key=firnsecret client.region=us-east-1)
   fi
-  echo "FIRN_TEST_REST_URL=$("$HERE/rest-catalog.sh" start --dir "$DIR/rest" \
-    io-impl=org.apache.iceberg.io.ResolvingFileIO ${s3[@]+"${s3[@]}"})"
+  url=$("$HERE/rest-catalog.sh" start --dir "$DIR/rest" io-impl=org.apache.iceberg.io.ResolvingFileIO \
+    ${s3[@]+"${s3[@]}"}) && echo "FIRN_TEST_REST_URL=$url"
 }
 
-start_python() { echo "FIRN_PYTHON=$("$HERE/python.sh" readers)"; }
-start_spark() { echo "FIRN_PYTHON_SPARK=$("$HERE/python.sh" spark)"; }
+start_python() {
+  local python
+  python=$("$HERE/python.sh" readers) && echo "FIRN_PYTHON=$python"
+}
+
+start_spark() {
+  local python
+  python=$("$HERE/python.sh" spark) && echo "FIRN_PYTHON_SPARK=$python"
+}
 
 wanted() { case " $NAMES " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
