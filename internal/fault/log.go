@@ -16,6 +16,7 @@ type Log struct {
 	Plan         *Plan
 	ClusterID    string
 	BlockRecords int // records in one block; 0 means 3
+	StartLatest  bool
 
 	mu           sync.Mutex // guards the fields below
 	topics       map[string]*topic
@@ -115,7 +116,7 @@ func (l *Log) Splits(context.Context) (splits []record.Split, err error) {
 	})
 }
 
-// Start implements pipeline.Source: everything begins at its first record.
+// Start implements pipeline.Source: everything begins at its first record, or after its last.
 func (l *Log) Start(_ context.Context, tps []record.TopicPartition) (map[record.TopicPartition]int64, error) {
 	starts := make(map[record.TopicPartition]int64, len(tps))
 	return starts, l.Plan.Do("finding starts", func() error {
@@ -124,6 +125,9 @@ func (l *Log) Start(_ context.Context, tps []record.TopicPartition) (map[record.
 		for _, tp := range tps {
 			if t := l.topics[tp.Topic]; t != nil {
 				starts[tp] = t.starts[tp.Partition]
+				if l.StartLatest {
+					starts[tp] = int64(len(t.partitions[tp.Partition]))
+				}
 			}
 		}
 		return nil

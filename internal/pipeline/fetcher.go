@@ -48,7 +48,7 @@ func (f *fetcher) run(ctx context.Context) error {
 			return err
 		}
 		blocks, err := f.reader.Next(waiting)
-		if err != nil && waiting.Err() == nil {
+		if err != nil && (waiting.Err() == nil || !errors.Is(err, waiting.Err())) {
 			return fmt.Errorf("reading: %w", err)
 		}
 		for _, b := range blocks {

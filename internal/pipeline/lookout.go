@@ -65,7 +65,7 @@ func (s *session) adopt(ctx context.Context, splits []record.Split) error {
 	if len(p.fresh) == 0 {
 		return nil
 	}
-	next, err := s.settle(ctx, floor, splits)
+	next, err := s.settle(ctx, floor, splits, true)
 	if err != nil {
 		return err
 	}

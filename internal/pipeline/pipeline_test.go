@@ -153,6 +153,31 @@ func TestTopicsAndPartitionsThatAppearLater(t *testing.T) {
 	mustRows(t, w, sorted(values("p", 0, 5), values("q", 0, 5)))
 }
 
+// C24: start says where topics begin that the job has never seen; what comes to them later is read whole, also when it
+// came while no process ran.
+func TestStartLatestSkipsOnlyWhatWasThereAtFirst(t *testing.T) {
+	w := newWorld()
+	w.log.StartLatest = true
+	w.log.Create("a", "id-1", 1)
+	w.log.Append("a", 0, fault.Sequence("old", 5)...)
+	c, _ := w.process(nil)
+	added := false
+	runUntil(t, c, "a partition that was added", func() bool {
+		if !added && len(w.table.Floor()) > 0 {
+			w.log.Append("a", 0, fault.Sequence("x", 2)...)
+			w.log.AddPartitions("a", 1)
+			w.log.Append("a", 1, fault.Sequence("y", 3)...)
+			added = true
+		}
+		return len(w.table.Rows()) == 5
+	})
+	w.log.AddPartitions("a", 1)
+	w.log.Append("a", 2, fault.Sequence("z", 4)...)
+	c, _ = w.process(nil)
+	runUntil(t, c, "a partition that was added while it was down", func() bool { return len(w.table.Rows()) == 9 })
+	mustRows(t, w, sorted(values("x", 0, 2), values("y", 0, 3), values("z", 0, 4)))
+}
+
 // C17, C78: offsets of a topic that was made again are other records.
 func TestTopicMadeAgainIsReadFromItsStart(t *testing.T) {
 	w := newWorld()

@@ -11,6 +11,7 @@ import (
 // plan is what a look at the source says about the floor of the table.
 type plan struct {
 	fresh    []record.TopicPartition // never read: their start must be found and recorded
+	added    []record.TopicPartition // the part of fresh that came to a topic that is read already
 	restarts []restart               // topics that are not the ones that the floor names
 	missing  []string                // topics of the floor that the source does not have
 }
@@ -36,8 +37,13 @@ func newPlan(floor record.Floor, splits []record.Split) plan {
 			}
 		}
 		_, read := floor.Next(s.TopicPartition)
-		if !read || floor[s.Topic].Identity != s.Identity {
-			p.fresh = append(p.fresh, s.TopicPartition)
+		at, known := floor[s.Topic]
+		if read && at.Identity == s.Identity {
+			continue
+		}
+		p.fresh = append(p.fresh, s.TopicPartition)
+		if known && at.ClusterID == s.ClusterID {
+			p.added = append(p.added, s.TopicPartition)
 		}
 	}
 	for topic := range floor {
@@ -64,6 +70,21 @@ func (p plan) refused(c *Config) error {
 		}
 	}
 	return nil
+}
+
+// earliest is the first offset that the splits still have of the topic partitions.
+func earliest(splits []record.Split, tps []record.TopicPartition) map[record.TopicPartition]int64 {
+	wanted := make(map[record.TopicPartition]bool, len(tps))
+	for _, tp := range tps {
+		wanted[tp] = true
+	}
+	starts := make(map[record.TopicPartition]int64, len(tps))
+	for _, s := range splits {
+		if wanted[s.TopicPartition] {
+			starts[s.TopicPartition] = s.Earliest
+		}
+	}
+	return starts
 }
 
 // withStarts is the floor with the starts of fresh topic partitions added; a topic of another incarnation begins anew.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,7 +76,7 @@ func (s *session) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the table's floor: %w", err)
 	}
-	floor, err = s.settle(ctx, floor, splits)
+	floor, err = s.settle(ctx, floor, splits, false)
 	if err != nil {
 		return err
 	}
@@ -105,8 +107,11 @@ func goalOf(splits []record.Split, wanted bool) record.Floor {
 }
 
 // settle brings the floor and the splits together: it says what changed, and records the starts of fresh partitions
-// in the table before their first record is read.
-func (s *session) settle(ctx context.Context, floor record.Floor, splits []record.Split) (record.Floor, error) {
+// in the table before their first record is read. What came while the job runs (late), or to a topic that it reads
+// already, is read from its first record (case C24); else the job's start setting says where.
+func (s *session) settle(
+	ctx context.Context, floor record.Floor, splits []record.Split, late bool,
+) (record.Floor, error) {
 	c := s.config
 	p := newPlan(floor, splits)
 	if err := p.refused(c); err != nil {
@@ -120,11 +125,19 @@ func (s *session) settle(ctx context.Context, floor record.Floor, splits []recor
 	if len(p.fresh) == 0 {
 		return floor, nil
 	}
-	starts, err := c.Source.Start(ctx, p.fresh)
-	if err != nil {
-		return nil, fmt.Errorf("finding where %d new topic partitions begin: %w", len(p.fresh), err)
+	first := earliest(splits, p.added)
+	if late {
+		first = earliest(splits, p.fresh)
 	}
-	next := withStarts(floor, splits, starts)
+	asked := slices.DeleteFunc(slices.Clone(p.fresh), func(tp record.TopicPartition) bool { _, ok := first[tp]; return ok })
+	if len(asked) > 0 {
+		starts, err := c.Source.Start(ctx, asked)
+		if err != nil {
+			return nil, fmt.Errorf("finding where %d new topic partitions begin: %w", len(asked), err)
+		}
+		maps.Copy(first, starts)
+	}
+	next := withStarts(floor, splits, first)
 	if err := c.Committer.Init(ctx, floor, next); err != nil {
 		return nil, fmt.Errorf("recording where %d new topic partitions begin: %w", len(p.fresh), err)
 	}
