@@ -37,9 +37,11 @@ type Catalog struct {
 	log    *slog.Logger
 	db     *sql.DB // of a sql catalog, else nil
 
-	mu      sync.RWMutex // guards what a fresh login replaces
+	loginMu sync.Mutex // held over a fresh login; taken before mu
+	loginAt time.Time  // of the last one; guarded by loginMu
+
+	mu      sync.RWMutex // guards current
 	current catalog.Catalog
-	loginAt time.Time // of the last fresh one
 }
 
 // ErrNoTable says that the catalog has no such table.

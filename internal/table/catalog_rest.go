@@ -74,11 +74,11 @@ func newTransport(tlsConfig *tls.Config) (http.RoundTripper, func()) {
 	return noteTransport{t}, t.CloseIdleConnections
 }
 
-// exchange is what is known about the last request for a table: whether it left, and the status that came back. It is
-// used by one goroutine, and written by the transport while that goroutine waits.
+// exchange is what is known about the last request for a table. It is used by one goroutine, and written by the
+// transport while that goroutine waits.
 type exchange struct {
-	sent   bool
-	status int // 0: no reply
+	status    int  // of the reply; 0: none came
+	unreached bool // no connection was made, so that the catalog has not seen the request
 }
 
 type exchangeKey struct{}
@@ -96,16 +96,14 @@ func (t noteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok || !strings.Contains(r.URL.Path, "/tables/") {
 		return t.next.RoundTrip(r)
 	}
-	x.sent, x.status = true, 0
+	*x = exchange{}
 	response, err := t.next.RoundTrip(r)
 	if err == nil {
 		x.status = response.StatusCode
 		return response, nil
 	}
 	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		x.sent = false
-	}
+	x.unreached = errors.As(err, &dial) && dial.Op == "dial"
 	return response, err
 }
 
@@ -115,8 +113,8 @@ const loginPause = 10 * time.Second
 // login opens the catalog anew, for a fresh token: the library renews one when its stated time is nearly over, not
 // when the server rejects it earlier. It reports false when there is nothing to log in with, or it just did.
 func (c *Catalog) login(ctx context.Context) (bool, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.loginMu.Lock()
+	defer c.loginMu.Unlock()
 	if c.config.Type != "rest" || c.config.Credential == "" || time.Since(c.loginAt) < loginPause {
 		return false, nil
 	}
@@ -124,6 +122,9 @@ func (c *Catalog) login(ctx context.Context) (bool, error) {
 	if err != nil {
 		return true, fmt.Errorf("logging in to catalog %s again: %w", c, err)
 	}
-	c.current, c.loginAt = fresh, time.Now() // tables in use still hold the old one, so that it is not closed
+	c.loginAt = time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = fresh // tables in use still hold the old one, so that it is not closed
 	return true, nil
 }

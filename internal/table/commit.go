@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"firn/internal/record"
 )
@@ -31,8 +32,8 @@ func (k *Committer) Commit(ctx context.Context, sealed []record.Sealed) (Outcome
 func checkSealed(sealed []record.Sealed) error {
 	var faults []error
 	for _, s := range sealed {
-		if s.ID == "" {
-			faults = append(faults, errors.New("a flush has no id"))
+		if s.ID == "" || strings.Contains(s.ID, ",") { // ids are kept as a list with commas
+			faults = append(faults, fmt.Errorf("the flush id %q is empty or has a comma", s.ID))
 		}
 		if len(s.Ranges) == 0 {
 			faults = append(faults, fmt.Errorf("flush %s has no source range", s.ID))

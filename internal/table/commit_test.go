@@ -31,7 +31,7 @@ func TestCommit(t *testing.T) {
 	})
 }
 
-// checkSummary holds the snapshot and the mirror to the keys that docs/formats promises.
+// checkSummary holds the snapshot and the mirror to the format that other programs may read.
 func checkSummary(t *testing.T, c *Catalog, ident string, snapshot int64, a, b record.Sealed) {
 	t.Helper()
 	table, err := c.Load(t.Context(), ident)
@@ -161,6 +161,7 @@ func TestCommitBadInput(t *testing.T) {
 	table := startTable(t, c, "db.events")
 	for name, spoil := range map[string]func(*record.Sealed){
 		"no id":            func(s *record.Sealed) { s.ID = "" },
+		"comma in the id":  func(s *record.Sealed) { s.ID = "a,b" },
 		"no range":         func(s *record.Sealed) { s.Ranges = nil },
 		"empty range":      func(s *record.Sealed) { s.Ranges[0].To = s.Ranges[0].From },
 		"negative offset":  func(s *record.Sealed) { s.Ranges[0].From = -1 },

@@ -42,27 +42,12 @@ func (t *Table) icebergFile(f record.DataFile) (iceberg.DataFile, error) {
 	return withMetrics(b, f).Build(), nil
 }
 
-// withMetrics leaves out what is empty, so that the manifest says null and not "no entries".
+// withMetrics writes a map without entries rather than none: the two mean the same, and PyIceberg's table of entries
+// fails on none.
 func withMetrics(b *iceberg.DataFileBuilder, f record.DataFile) *iceberg.DataFileBuilder {
-	for _, m := range []struct {
-		values map[int]int64
-		set    func(map[int]int64) *iceberg.DataFileBuilder
-	}{
-		{f.ColumnSizes, b.ColumnSizes},
-		{f.ValueCounts, b.ValueCounts},
-		{f.NullValueCounts, b.NullValueCounts},
-		{f.NaNValueCounts, b.NaNValueCounts},
-	} {
-		if len(m.values) > 0 {
-			m.set(m.values)
-		}
-	}
-	if len(f.LowerBounds) > 0 {
-		b.LowerBoundValues(f.LowerBounds)
-	}
-	if len(f.UpperBounds) > 0 {
-		b.UpperBoundValues(f.UpperBounds)
-	}
+	b.ColumnSizes(some(f.ColumnSizes)).ValueCounts(some(f.ValueCounts))
+	b.NullValueCounts(some(f.NullValueCounts)).NaNValueCounts(some(f.NaNValueCounts))
+	b.LowerBoundValues(some(f.LowerBounds)).UpperBoundValues(some(f.UpperBounds))
 	if len(f.SplitOffsets) > 0 {
 		b.SplitOffsets(f.SplitOffsets)
 	}
@@ -70,6 +55,13 @@ func withMetrics(b *iceberg.DataFileBuilder, f record.DataFile) *iceberg.DataFil
 		b.SortOrderID(f.SortOrderID)
 	}
 	return b
+}
+
+func some[V any](m map[int]V) map[int]V {
+	if m == nil {
+		return map[int]V{}
+	}
+	return m
 }
 
 // partitionTuple is the values by partition field id, and the logical types of those that have one.

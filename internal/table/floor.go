@@ -18,7 +18,14 @@ const mainBranch = icebergtable.MainBranch
 
 var jobName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// Keys of a snapshot's summary; docs/formats has their values. The first is a table property too: the mirror.
+// Keys of the summary of a snapshot that job made, all with JSON but the last:
+//
+//	offsets  the floor: topic to cluster, topic_id and next, which is partition to offset
+//	ranges   what the snapshot added: topic to partition to pairs of from and to
+//	counts   what became of the offsets of those ranges: see record.Counts
+//	sealed   the ids of the flushes, with commas between
+//
+// The first is a table property too: see mirror.
 func offsetsKey(job string) string { return "firn." + job + ".offsets" }
 func rangesKey(job string) string  { return "firn." + job + ".ranges" }
 func countsKey(job string) string  { return "firn." + job + ".counts" }

@@ -269,6 +269,12 @@ func TestStand(t *testing.T) {
 			history: history{floors: map[int64]int64{1: 10, 3: 20}, last: 3, head: 2, expired: []int64{1}},
 			err:     ErrFloorUnknown,
 		},
+		"rolled back, then a foreign snapshot, older ones expired": {
+			history: history{
+				floors: map[int64]int64{1: 10, 2: 20}, parents: map[int64]int64{3: 1}, last: 3, head: 3, expired: []int64{1},
+			},
+			err: ErrFloorUnknown,
+		},
 		"rolled back to a foreign snapshot, all others expired": {
 			history: history{floors: map[int64]int64{1: 10, 3: 20}, last: 3, head: 2, expired: []int64{1, 3}},
 			err:     ErrFloorUnknown,

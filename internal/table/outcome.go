@@ -57,6 +57,8 @@ func judge(err error, x *exchange) verdict {
 	case errors.Is(err, catalog.ErrNoSuchTable), errors.Is(err, catalog.ErrNoSuchNamespace),
 		errors.Is(err, rest.ErrEndpointNotSupported), errors.Is(err, ErrReplaced):
 		return final
+	case x.unreached:
+		return absent
 	case x.status != 0:
 		return judgeStatus(x.status)
 	case errors.Is(err, rest.ErrOAuthError):

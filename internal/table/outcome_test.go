@@ -1,7 +1,6 @@
 package table
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -41,11 +40,14 @@ func TestJudge(t *testing.T) {
 		"504, reply not JSON":  {other, 504, unknown},
 		"599":                  {rest.ErrServerError, 599, unknown},
 		"200, reply cut":       {rest.ErrRESTError, 200, unknown},
-		"no reply":             {context.DeadlineExceeded, 0, unknown},
+		"no reply":             {other, 0, unknown},
 		"sqlite: locked":       {errors.New("database is locked"), 0, unknown},
 	} {
 		if got := judge(c.err, &exchange{status: c.status}); got != c.want {
 			t.Errorf("%s: verdict %d, want %d", name, got, c.want)
 		}
+	}
+	if got := judge(other, &exchange{unreached: true}); got != absent {
+		t.Errorf("no connection: verdict %d, want %d", got, absent)
 	}
 }

@@ -31,7 +31,25 @@ type File interface {
 }
 
 // Store is the table's own store, with the credentials that the catalog hands out for it, renewed as they expire.
-func (t *Table) Store() Store { return &tableStore{load: t.inner.FS} }
+func (t *Table) Store() Store { return &tableStore{load: t.files} }
+
+// loadTimeout bounds the reading of a table's metadata where the context has no end.
+const loadTimeout = time.Minute
+
+// files connects to the store. A catalog that cannot renew credentials hands out others with the table.
+func (t *Table) files(ctx context.Context) (iceio.IO, error) {
+	files, err := t.inner.FS(ctx)
+	if err == nil {
+		return files, nil
+	}
+	loading, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	fresh, loadErr := t.catalog.load(loading, t.ident)
+	if loadErr != nil {
+		return nil, errors.Join(err, loadErr)
+	}
+	return fresh.inner.FS(ctx)
+}
 
 // filesLifetime is how long one client of a store is used: a client keeps its credentials, which is worth some
 // seconds at each start, and those that a catalog vends are renewed 5 minutes before they expire.

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"firn/internal/fault"
+
+	iceio "github.com/apache/iceberg-go/io"
+	icebergtable "github.com/apache/iceberg-go/table"
 )
 
 func TestStore(t *testing.T) {
@@ -88,6 +91,20 @@ func TestStoreContext(t *testing.T) {
 		t.Errorf("creating: error %v, want %v", err, context.Canceled)
 	}
 	write(t, s, path, "the store is still good")
+}
+
+// C74: credentials that cannot be renewed are handed out again with the table.
+func TestStoreRenewal(t *testing.T) {
+	table := createTable(t, openCatalog(t, sqlConfig(t)), "db.events")
+	expired := errors.New("the credentials have expired")
+	in := table.inner
+	table.inner = icebergtable.New(in.Identifier(), in.Metadata(), in.MetadataLocation(),
+		func(context.Context) (iceio.IO, error) { return nil, expired }, nil)
+	write(t, table.Store(), table.Location()+"/data/x.parquet", "written")
+	table.ident = "db.gone"
+	if _, err := table.Store().Create(t.Context(), table.Location()+"/data/y.parquet"); !errors.Is(err, expired) {
+		t.Errorf("error %v, want %v", err, expired)
+	}
 }
 
 // A store whose n-th operation fails is a Store too.
