@@ -19,6 +19,7 @@ type runOptions struct {
 	Parameters    []string
 	UntilCaughtUp bool
 	Listen        string
+	CPUProfile    string
 }
 
 func newRunCommand(g *globalOptions) *cobra.Command {
@@ -43,12 +44,17 @@ Exit status: 0 stopped or caught up, 1 the run failed, 2 usage or job file, 3 br
 			if o.Listen != "" {
 				j.Web.Listen = o.Listen
 			}
-			return runJob(cmd.Context(), g, j, o.UntilCaughtUp)
+			stop, err := profile(o.CPUProfile)
+			if err != nil {
+				return err
+			}
+			return errors.Join(runJob(cmd.Context(), g, j, o.UntilCaughtUp), stop())
 		},
 	}
 	addJobFlags(cmd, &o.Template, &o.Parameters)
 	cmd.Flags().BoolVar(&o.UntilCaughtUp, "until-caught-up", false, "end when all that is there at the start is committed")
 	cmd.Flags().StringVar(&o.Listen, "listen", "", "address for /metrics and /healthz, in place of web.listen")
+	cmd.Flags().StringVar(&o.CPUProfile, "cpu-profile", "", "write a profile for go tool pprof to this file")
 	return cmd
 }
 
