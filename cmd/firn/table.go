@@ -137,8 +137,7 @@ func exists(c job.Catalog) error {
 
 // reached tells a catalog that does not answer from one that says no, for the exit code.
 func reached(err error) error {
-	var network net.Error
-	if errors.As(err, &network) {
+	if _, ok := errors.AsType[net.Error](err); ok {
 		return fmt.Errorf("the catalog %w: %w; check the address and that it is up", wire.ErrUnreachable, err)
 	}
 	return err

@@ -21,11 +21,11 @@ func newTableAuditCommand(g *globalOptions, o *tableOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [TABLE]",
 		Short: "Prove that every source offset is in a table exactly once",
-		Long: `Prove from the snapshots of a table that every source offset that a job read is there exactly once: the ranges of
-its commits follow each other without gap or overlap, every offset is accounted for, the rows of the files added are those
-stated, no file and no flush is there twice, and the live rows are the sum of what the snapshots did. With --store
-every live file is also looked for in the store. Snapshots that expired cannot be audited: the report says where the
-proof begins. With --json the result is {"ok": ..., "reports": [one a job]}.
+		Long: `Prove from the snapshots of a table that every source offset that a job read is there exactly once: the ranges
+of its commits follow each other without gap or overlap, every offset is accounted for, the rows of the files added
+are those stated, no file and no flush is there twice, and the live rows are the sum of what the snapshots did. With
+--store every live file is also looked for in the store. Snapshots that expired cannot be audited: the report says
+where the proof begins. With --json the result is {"ok": ..., "reports": [one a job]}.
 
 Exit status: 0 proved, 1 something is wrong or the audit could not be made, 2 usage or job file, 3 cannot be reached.`,
 		Example: "  firn table audit db.orders --job orders.yaml --store",

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -40,56 +40,37 @@ that added them. --bounds adds what each file says of its columns. With --json t
 	return cmd
 }
 
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 func printFiles(w io.Writer, files []table.FileInfo) error {
 	out := bufio.NewWriter(w)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PARTITION\tROWS\tBYTES\tROW GROUPS\tSEQUENCE\tSNAPSHOT\tCONTENT\tPATH")
+	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := &lines{w: columns}
+	t.printf("PARTITION\tROWS\tBYTES\tROW GROUPS\tSEQUENCE\tSNAPSHOT\tCONTENT\tPATH\n")
 	var rows, size int64
 	for _, f := range files {
 		if f.Content == "data" {
 			rows += f.Rows
 		}
 		size += f.Bytes
-		partition := f.Partition
-		if partition == "" {
-			partition = "-"
-		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", partition, f.Rows, f.Bytes, f.RowGroups, f.SequenceNumber,
-			f.SnapshotID, f.Content, f.Path)
+		t.printf("%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", orDash(f.Partition), f.Rows, f.Bytes, f.RowGroups,
+			f.SequenceNumber, f.SnapshotID, f.Content, f.Path)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	l := &lines{w: out, err: errors.Join(t.err, columns.Flush())}
 	for _, f := range files {
-		printBounds(out, f)
+		printBounds(l, f)
 	}
-	fmt.Fprintf(out, "%d files, %d rows, %s\n", len(files), rows, humanize.Bytes(uint64(size)))
-	return out.Flush()
+	l.printf("%d files, %d rows, %s\n", len(files), rows, humanize.Bytes(uint64(max(size, 0))))
+	return errors.Join(l.err, out.Flush())
 }
 
-func printBounds(w io.Writer, f table.FileInfo) {
+func printBounds(l *lines, f table.FileInfo) {
 	if len(f.Bounds) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s\n", f.Path)
+	l.printf("%s\n", f.Path)
 	for _, b := range f.Bounds {
-		fmt.Fprintf(w, "  %s: %s to %s, nulls %s, bytes %s\n", b.Column, cell(orDash(b.Lower)), cell(orDash(b.Upper)),
+		l.printf("  %s: %s to %s, nulls %s, bytes %s\n", b.Column, cell(orDash(b.Lower)), cell(orDash(b.Upper)),
 			known(b.Nulls), known(b.Bytes))
 	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // known prints a number, or a dash for one that is not stated.
@@ -97,5 +78,5 @@ func known(n int64) string {
 	if n < 0 {
 		return "-"
 	}
-	return fmt.Sprint(n)
+	return strconv.FormatInt(n, 10)
 }

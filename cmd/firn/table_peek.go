@@ -34,8 +34,7 @@ a null do not match, as in SQL. LIKE takes a prefix with a % at its end.`,
 			}
 			return o.with(cmd.Context(), g, args, func(t *table.Table, _ target) error {
 				rows, err := t.Peek(cmd.Context(), p)
-				var fault *table.WhereError
-				if errors.As(err, &fault) {
+				if _, ok := errors.AsType[*table.WhereError](err); ok {
 					return usageError{fmt.Errorf("--where: %w", err)}
 				}
 				if err != nil {
@@ -62,7 +61,9 @@ func showRows(g *globalOptions, rows table.Rows) error {
 		return err
 	}
 	if rows.Cut {
-		fmt.Fprintf(g.Stderr, "firn: only %d rows are shown, the next would be too large to hold\n", len(rows.Values))
+		_, err := fmt.Fprintf(g.Stderr, "firn: only %d rows are shown, the next would be too large to hold\n",
+			len(rows.Values))
+		return err
 	}
 	return nil
 }
@@ -70,6 +71,7 @@ func showRows(g *globalOptions, rows table.Rows) error {
 // printRowsJSON prints an object a line, its keys in the order of the columns.
 func printRowsJSON(w io.Writer, r table.Rows) error {
 	out := bufio.NewWriter(w)
+	l := &lines{w: out}
 	for _, row := range r.Values {
 		for i, value := range row {
 			name, err := json.Marshal(r.Columns[i].Name)
@@ -80,9 +82,9 @@ func printRowsJSON(w io.Writer, r table.Rows) error {
 			if i == 0 {
 				separator = "{"
 			}
-			fmt.Fprintf(out, "%s%s:%s", separator, name, value)
+			l.printf("%s%s:%s", separator, name, value)
 		}
-		fmt.Fprintln(out, "}")
+		l.printf("}\n")
 	}
-	return out.Flush()
+	return errors.Join(l.err, out.Flush())
 }

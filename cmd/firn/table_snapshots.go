@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,8 +23,8 @@ func newTableSnapshotsCommand(g *globalOptions, o *tableOptions) *cobra.Command 
 		Use:   "snapshots [TABLE]",
 		Short: "List the snapshots of a table and how far each job got",
 		Long: `List the snapshots of a table that have not expired, oldest first, and how far each firn job got: the next
-offset of every partition that is not in the table. Snapshots that were rolled back are marked. With --json the result is an
-array.`,
+offset of every partition that is not in the table. Snapshots that were rolled back are marked. With --json the result
+is an array.`,
 		Example: "  firn table snapshots db.orders --job orders.yaml",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,25 +44,24 @@ array.`,
 
 func printSnapshots(w io.Writer, snapshots []table.SnapshotInfo) error {
 	out := bufio.NewWriter(w)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SNAPSHOT\tTIME\tOPERATION\tROWS\tFILES\tBYTES\tTOTAL ROWS\tJOBS\tSTATE")
+	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := &lines{w: columns}
+	t.printf("SNAPSHOT\tTIME\tOPERATION\tROWS\tFILES\tBYTES\tTOTAL ROWS\tJOBS\tSTATE\n")
 	newest := map[string]record.Floor{}
 	for _, s := range snapshots {
 		jobs := slices.Sorted(maps.Keys(s.Floors))
 		if s.Live {
 			maps.Copy(newest, s.Floors)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Time.Format(time.RFC3339),
+		t.printf("%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Time.Format(time.RFC3339),
 			orDash(s.Operation), change(s.AddedRows, s.DeletedRows), change(s.AddedFiles, s.DeletedFiles),
 			humanize.Bytes(uint64(max(s.AddedBytes, 0))), known(s.TotalRows), orDash(strings.Join(jobs, ",")), state(s))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	l := &lines{w: out, err: errors.Join(t.err, columns.Flush())}
 	for _, job := range slices.Sorted(maps.Keys(newest)) {
-		printFloor(out, job, newest[job])
+		printFloor(l, job, newest[job])
 	}
-	return out.Flush()
+	return errors.Join(l.err, out.Flush())
 }
 
 func change(added, deleted int64) string {
@@ -83,14 +83,14 @@ func state(s table.SnapshotInfo) string {
 	return orDash(strings.Join(words, ","))
 }
 
-func printFloor(w io.Writer, job string, floor record.Floor) {
-	fmt.Fprintf(w, "job %s: next offsets not in the table\n", job)
+func printFloor(l *lines, job string, floor record.Floor) {
+	l.printf("job %s: next offsets not in the table\n", job)
 	for _, topic := range slices.Sorted(maps.Keys(floor)) {
 		t := floor[topic]
-		fmt.Fprintf(w, "  %s (topic id %s, cluster %s):", topic, orDash(t.TopicID), orDash(t.ClusterID))
+		l.printf("  %s (topic id %s, cluster %s):", topic, orDash(t.TopicID), orDash(t.ClusterID))
 		for _, p := range slices.Sorted(maps.Keys(t.Next)) {
-			fmt.Fprintf(w, " %d:%d", p, t.Next[p])
+			l.printf(" %d:%d", p, t.Next[p])
 		}
-		fmt.Fprintln(w)
+		l.printf("\n")
 	}
 }

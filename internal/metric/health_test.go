@@ -28,7 +28,7 @@ func TestHealthy(t *testing.T) {
 		}, "no commit landed for 2m0s"},
 		{"lag that changes is no progress", func(j *Job, c *clock) {
 			for range 10 {
-				j.Lag("a", 0, int64(c.Now().Unix()))
+				j.Lag("a", 0, c.Now().Unix())
 				c.Move(10 * time.Second)
 			}
 		}, "no commit landed"},

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"firn/internal/record"
@@ -143,7 +144,7 @@ func (r AuditReport) WriteText(w io.Writer) error {
 	r.writeFiles(p)
 	r.writeLists(p)
 	if r.OK() {
-		p.line("OK: every offset above is in the table exactly once")
+		p.line("OK: every offset of the ranges is accounted for exactly once")
 	} else {
 		p.line("FAILED: %d faults", len(r.Faults))
 	}
@@ -188,7 +189,7 @@ func offsetText(n int64) string {
 	if n < 0 {
 		return "none"
 	}
-	return fmt.Sprint(n)
+	return strconv.FormatInt(n, 10)
 }
 
 func orDash(s string) string {

@@ -147,15 +147,16 @@ func (t *Table) partitionText(f iceberg.DataFile) (string, error) {
 }
 
 func (t *Table) transformText(field iceberg.PartitionField, v any) string {
-	switch field.Transform.(type) {
-	case iceberg.YearTransform, iceberg.MonthTransform, iceberg.DayTransform, iceberg.HourTransform:
-		return field.Transform.ToHumanStr(v)
-	}
 	source, ok := t.fieldByID(field.SourceID())
 	if !ok {
 		return fmt.Sprint(v)
 	}
-	return goText(field.Transform.ResultType(source.Type), v)
+	result := field.Transform.ResultType(source.Type)
+	switch field.Transform.(type) {
+	case iceberg.YearTransform, iceberg.MonthTransform, iceberg.DayTransform, iceberg.HourTransform:
+		return field.Transform.ToHumanStrType(result, v)
+	}
+	return goText(result, v)
 }
 
 // fieldByID looks in the current schema first, then in older ones, for columns that were dropped.

@@ -83,7 +83,9 @@ func (s *Server) run(ctx context.Context, listener net.Listener) {
 	if err := s.http.Shutdown(grace); errors.Is(err, context.DeadlineExceeded) {
 		_ = s.http.Close() // what is left is cut off; there is nothing to lose in an answer
 	}
-	<-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		s.err = fmt.Errorf("serving HTTP on %s: %w", s.Addr, err)
+	}
 }
 
 func loopbackUnlessNamed(listen string) (string, error) {
