@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-PASSED=0 FAILED=0 SKIPPED=0
+# A script that reads another in goes on counting.
+: "${PASSED:=0}" "${FAILED:=0}" "${SKIPPED:=0}"
 
 # stage NAME COMMAND...: run a command, say how long it took, and go on when it fails: finish tells. A command that
 # returns 77 could not be run here and has said why.

@@ -130,7 +130,7 @@ maven_jars() {
 
 # parse ARGS...: options shared by all components, into DIR and PORT, the rest into WORDS.
 parse() {
-  DIR= PORT=0 WORDS=()
+  DIR='' PORT=0 WORDS=()
   while [ $# -gt 0 ]; do
     case $1 in
       --dir) DIR=$2; shift 2 ;;
