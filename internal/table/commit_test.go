@@ -6,6 +6,7 @@ import (
 
 	"firn/internal/record"
 
+	"github.com/apache/iceberg-go"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -154,6 +155,40 @@ func TestCommitRecreatedTopic(t *testing.T) {
 	if got := rows(t, c, "db.events"); got != 14 {
 		t.Errorf("%d rows, want 14", got)
 	}
+}
+
+// C09: a flush written before the partitioning changed still fits: its files stay under the spec that they were written
+// for.
+func TestCommitOldSpec(t *testing.T) {
+	everyCatalog(t, func(t *testing.T, o opened) {
+		c := o.again(t)
+		old, err := startTable(t, c, o.ident).Refresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := flush(old, 0, 10)
+		tx := old.inner.NewTransaction()
+		err = tx.UpdateSpec(true).AddField("id", iceberg.BucketTransform{NumBuckets: 4}, "id_bucket").Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		table, err := old.Refresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table.Partition()) != 1 || table.SpecID() == old.SpecID() {
+			t.Fatalf("spec %d with %v", table.SpecID(), table.Partition())
+		}
+		after := flush(table, 10, 20)
+		after.Files[0].Partition = []record.PartitionValue{value(table.Partition()[0], int32(3))}
+		commit(t, committer(t, c, o.ident), before, after)
+		if got := rows(t, c, o.ident); got != 20 {
+			t.Errorf("%d rows, want 20", got)
+		}
+	})
 }
 
 func TestCommitBadInput(t *testing.T) {

@@ -39,7 +39,8 @@ func openCatalog(t *testing.T, config CatalogConfig) *Catalog {
 func sqlConfig(t *testing.T) CatalogConfig {
 	dir := t.TempDir()
 	return CatalogConfig{
-		Name: "test", Type: "sql", URI: filepath.Join(dir, "catalog", "db.sqlite"), Warehouse: filepath.Join(dir, "warehouse"),
+		Name: "test", Type: "sql", URI: filepath.Join(dir, "catalog", "db.sqlite"),
+		Warehouse: filepath.Join(dir, "warehouse"),
 	}
 }
 
