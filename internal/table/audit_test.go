@@ -381,6 +381,25 @@ func TestAuditMergedManifests(t *testing.T) {
 	}
 }
 
+// Format 3 commits by another call of the library.
+func TestAuditFormat3(t *testing.T) {
+	c := openCatalog(t, sqlConfig(t))
+	config := CreateConfig{Schema: eventSchema(), Properties: map[string]string{"format-version": "3"}}
+	if _, err := c.Create(t.Context(), "db.events", config); err != nil {
+		t.Fatal(err)
+	}
+	a := audited{t: t, c: c, k: committer(t, c, "db.events"), ident: "db.events"}
+	begin(t, a.k)
+	a.commit(0, 10, 20)
+	if r := a.audit(AuditOptions{Store: true}); !r.OK() || r.Rows.Job != 20 || a.table().FormatVersion() != 3 {
+		t.Errorf("got %+v", r)
+	}
+	rows, err := a.table().Peek(t.Context(), PeekOptions{Where: "id >= 5", Limit: 100})
+	if err != nil || len(rows.Values) != 15 {
+		t.Errorf("%d rows, %v, want 15", len(rows.Values), err)
+	}
+}
+
 func TestAuditErrors(t *testing.T) {
 	a := newAudited(t)
 	_, err := a.table().Audit(t.Context(), "nope", AuditOptions{})
