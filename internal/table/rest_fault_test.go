@@ -214,6 +214,7 @@ func TestCommitTimeout(t *testing.T) {
 		t.Errorf("error %v, want %v", err, ErrTimeout)
 	}
 	down = false
+	f.committer.options.Timeout = time.Minute
 	if out := commit(t, f.committer, a); len(out.Committed) != 1 {
 		t.Errorf("outcome after the catalog is back: %+v", out)
 	}
