@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,13 +45,42 @@ func checkJob(ctx context.Context, g *globalOptions, j *job.Job) error {
 	if err := print(g, j, findings); err != nil {
 		return err
 	}
-	var errs []error
+	return verdict(findings)
+}
+
+// verdict names the parts that failed. What is wrong with each was printed with the findings.
+func verdict(findings []wire.Finding) error {
+	var failed failedParts
 	for _, f := range findings {
 		if f.Err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", f.Part, f.Err))
+			failed = append(failed, f)
 		}
 	}
-	return errors.Join(errs...)
+	if failed == nil {
+		return nil
+	}
+	return failed
+}
+
+// failedParts is the error of a check whose findings were printed. Its chain has their errors, for the exit code.
+type failedParts []wire.Finding
+
+// Error implements error.
+func (p failedParts) Error() string {
+	names := make([]string, len(p))
+	for i, f := range p {
+		names[i] = f.Part
+	}
+	return "the job cannot run: see FAIL " + strings.Join(names, ", ")
+}
+
+// Unwrap gives the errors of the parts.
+func (p failedParts) Unwrap() []error {
+	errs := make([]error, len(p))
+	for i, f := range p {
+		errs[i] = f.Err
+	}
+	return errs
 }
 
 func printFindings(g *globalOptions, j *job.Job, findings []wire.Finding) error {

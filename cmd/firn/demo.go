@@ -64,11 +64,11 @@ Exit status: 0 success, 1 the run failed, 2 usage.`,
 	f := cmd.Flags()
 	f.DurationVar(&o.For, "for", 30*time.Second, "how long messages are made")
 	f.Float64Var(&o.Rate, "rate", 20_000, "messages per second")
-	f.StringVar(&o.Folder, "dir", "firn-demo", "folder for the catalog and the warehouse")
-	f.StringVar(&o.Template, "template", "reference", "message template: reference or GAME_EVENT")
+	f.StringVar(&o.Folder, "dir", "firn-demo", "`folder` for the catalog and the warehouse")
+	f.StringVar(&o.Template, "template", "reference", "message template: `name` reference or GAME_EVENT")
 	f.IntVar(&o.Partitions, "partitions", 8, "partitions of the topic")
 	f.IntVar(&o.Buckets, "buckets", 8, "buckets of the table, for the reference message")
-	f.StringVar(&o.Listen, "listen", "", "address for /metrics, such as 127.0.0.1:9464")
+	f.StringVar(&o.Listen, "listen", "", "`HOST:PORT` for /metrics, such as 127.0.0.1:9464")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "log what the job does")
 	return cmd
 }
@@ -89,7 +89,11 @@ func runDemo(ctx context.Context, g *globalOptions, o demoOptions) error {
 	defer kafka.Close()
 	j := demoJob(o, folder, kafka.Address())
 	log := demoLogger(g, o.Verbose)
+	earlier := exists(j.Sink.Iceberg.Catalog) == nil
 	a, err := wire.Open(ctx, j, wire.Options{}, log)
+	if err != nil && earlier {
+		return fmt.Errorf("%w\n%s holds the table of an earlier demo: --dir names another folder", err, o.Folder)
+	}
 	if err != nil {
 		return err
 	}

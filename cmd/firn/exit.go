@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +25,40 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// usageArgs makes the error of an argument check a usage error.
+// usageArgs makes a failed check of the arguments a usage error that says what can be given.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
+		switch {
+		case check(cmd, args) == nil:
+			return nil
+		case cmd.HasAvailableSubCommands():
+			return usageError{unknownCommand(cmd, args[0])}
+		default:
+			return usageError{fmt.Errorf("%s does not take the arguments %s; usage: %s", cmd.CommandPath(),
+				strings.Join(args, " "), cmd.UseLine())}
 		}
-		return nil
 	}
+}
+
+// suggestionEdits is how many letters may differ for a command to be suggested; cobra's own choice.
+const suggestionEdits = 2
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = suggestionEdits
+	do := fmt.Sprintf("%s --help lists its commands", cmd.CommandPath())
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		do = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q for %s; %s", name, cmd.CommandPath(), do)
+}
+
+// loadFile reads a job file. One that cannot be read is a fault of the command line.
+func loadFile(path string, env func(string) string) (*job.Job, error) {
+	j, err := job.Load(path, env)
+	if _, faults := errors.AsType[job.Faults](err); err != nil && !faults {
+		return nil, usageError{err}
+	}
+	return j, err
 }
 
 func exitCode(err error) int {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"firn/internal/gen"
 	"firn/internal/job"
@@ -41,27 +42,58 @@ func newGenerateCommand(g *globalOptions) *cobra.Command {
 docs/generator.md lists the functions. The topic must exist.
 
 Exit status: 0 the limit was reached or it was stopped, 1 sending failed, 2 usage or template, 3 brokers cannot be reached.`,
-		Example: `  firn generate --brokers localhost:9092 --topic orders --template reference --qps 10000 --messages 2000000
+		Example: `  firn generate --brokers localhost:9092 --topic orders --template reference --rate 10000 --messages 2000000
   firn generate --template message.json --messages 3 --print
   firn generate --parameters qps=1000,schemaTemplate=GAME_EVENT,sinkType=KAFKA,bootstrapServer=localhost:9092,kafkaTopic=games`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return generate(cmd.Context(), g, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags()); err != nil {
+				return usageError{err}
+			}
+			return generate(cmd.Context(), g, o)
+		},
 	}
-	f := cmd.Flags()
-	f.StringSliceVar(&o.Brokers, "brokers", nil, "host:port, several with commas between")
-	f.StringVar(&o.Topic, "topic", "", "topic to send to")
-	f.StringVar(&o.Template, "template", "reference", "message template: a name or a file")
-	f.StringVar(&o.KeyTemplate, "key", "", "template text of the key")
-	f.Float64Var(&o.Rate, "qps", 0, "messages per second; 0: as fast as it goes")
+	addGenerateFlags(cmd.Flags(), &o)
+	return cmd
+}
+
+func addGenerateFlags(f *pflag.FlagSet, o *generateOptions) {
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "qps" { // the template's name for it
+			name = "rate"
+		}
+		return pflag.NormalizedName(name)
+	})
+	f.StringSliceVar(&o.Brokers, "brokers", nil, "`HOST:PORT`, several with commas between")
+	f.StringVar(&o.Topic, "topic", "", "`topic` to send to")
+	f.StringVar(&o.Template, "template", "reference", "message template: a `name` or a file")
+	f.StringVar(&o.KeyTemplate, "key", "", "template `text` of the key")
+	f.Float64Var(&o.Rate, "rate", 0, "messages per second; 0: as fast as it goes")
 	f.Int64Var(&o.Messages, "messages", 0, "end after so many; 0: no limit")
 	f.DurationVar(&o.For, "for", 0, "end after so long; 0: no limit")
-	f.IntVar(&o.Workers, "workers", 0, "0: one a CPU")
+	f.IntVar(&o.Workers, "workers", 0, "goroutines that make messages; 0: one a CPU")
 	f.Uint64Var(&o.Seed, "seed", 0, "the same seed makes the same messages; 0: other ones each time")
 	f.BoolVar(&o.Environment, "allow-environment", false, "let systemProperty read environment variables")
-	f.StringArrayVar(&o.Parameters, "parameters", nil, "parameters of the template Streaming_Data_Generator, in place of the flags")
+	f.StringArrayVar(&o.Parameters, "parameters", nil, "`a=b,c=d`: parameters of the template Streaming_Data_Generator, "+
+		"in place of the flags")
 	f.BoolVar(&o.Print, "print", false, "print the messages, one a line, in place of sending them")
 	f.DurationVar(&o.Connect, "connect-timeout", 30*time.Second, "how long brokers are waited for")
-	return cmd
+}
+
+// check refuses what cannot be meant, before anything is connected to.
+func (o *generateOptions) check(f *pflag.FlagSet) error {
+	if o.Rate < 0 || o.Messages < 0 || o.For < 0 || o.Workers < 0 {
+		return errors.New("--rate, --messages, --for and --workers must not be negative")
+	}
+	if len(o.Parameters) == 0 {
+		return nil
+	}
+	for _, name := range []string{"brokers", "topic", "template", "rate", "messages", "workers"} {
+		if f.Changed(name) {
+			return fmt.Errorf("--%s is not taken with --parameters: give it as a parameter of the template", name)
+		}
+	}
+	return nil
 }
 
 func generate(ctx context.Context, g *globalOptions, o generateOptions) error {
@@ -122,7 +154,8 @@ func sendMessages(ctx context.Context, g *globalOptions, o generateOptions, c wi
 	if err := generator.Reach(reaching); err != nil {
 		return err
 	}
-	stop := showGenerated(ctx, g.Stderr, c)
+	o.Messages = c.MessagesMax // which may be a parameter's
+	stop := showGenerated(ctx, g.Stderr, o, c.Progress.Messages.Load)
 	stats, err := generator.Run(ctx)
 	stop()
 	if err != nil {
@@ -137,8 +170,8 @@ func printStats(g *globalOptions, s gen.Stats) error {
 			"messages": s.Messages, "bytes": s.Bytes, "seconds": s.Elapsed.Seconds(), "messages_per_second": s.RatePerSecond,
 		})
 	}
-	_, err := fmt.Fprintf(g.Stdout, "%s messages, %s, in %.1f s: %.0f a second\n", humanize.Comma(s.Messages),
-		humanize.Bytes(uint64(s.Bytes)), s.Elapsed.Seconds(), s.RatePerSecond)
+	_, err := fmt.Fprintf(g.Stdout, "%s messages, %s, in %.1f s: %s a second\n", humanize.Comma(s.Messages),
+		humanize.Bytes(uint64(s.Bytes)), s.Elapsed.Seconds(), humanize.Comma(int64(s.RatePerSecond)))
 	return err
 }
 

@@ -70,8 +70,10 @@ Exit status: 0 success, 1 the run failed, 2 usage or job file, 3 something canno
 	}
 	root.SetOut(g.Stdout)
 	root.SetErr(g.Stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print JSON")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	})
+	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print the result as JSON")
 	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g), newTableCommand(g),
 		newVersionCommand(g))
 	return root

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"firn/internal/metric"
-	"firn/internal/wire"
 )
 
 // progressLineInterval is how often a line is written where there is no terminal to draw a bar on.
@@ -43,7 +42,11 @@ func (b bar) show(ctx context.Context, w io.Writer) (stop func()) {
 
 func (b bar) draw(ctx context.Context, w io.Writer) {
 	p := mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))
-	drawn := p.AddBar(b.total, mpb.PrependDecorators(decor.Name(b.title+" ")),
+	add := p.AddBar
+	if b.total <= 0 {
+		add = p.AddSpinner
+	}
+	drawn := add(b.total, mpb.PrependDecorators(decor.Name(b.title+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.text() })))
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -83,24 +86,6 @@ func showProgress(ctx context.Context, w io.Writer, limit time.Duration, m *metr
 			left := max(0, limit-time.Since(began)).Round(time.Second)
 			return fmt.Sprintf(" %s rows, %.1f MB/s, fresh %.0f ms, %s left", humanize.Comma(s.Commits.Rows),
 				s.Rate.MBPerSecond, s.Freshness.NewestMs, left)
-		},
-	}.show(ctx, w)
-}
-
-// showGenerated shows how far a generator is.
-func showGenerated(ctx context.Context, w io.Writer, c wire.GeneratorConfig) (stop func()) {
-	began := time.Now()
-	return bar{
-		title: "generate", total: c.MessagesMax, done: c.Progress.Messages.Load,
-		text: func() string {
-			n, seconds := c.Progress.Messages.Load(), time.Since(began).Seconds()
-			rate := float64(n) / max(seconds, 1e-3)
-			text := fmt.Sprintf(" %s messages, %.0f a second", humanize.Comma(n), rate)
-			if c.MessagesMax > 0 && rate > 0 {
-				left := time.Duration(float64(c.MessagesMax-n) / rate * float64(time.Second))
-				text += fmt.Sprintf(", %s left", left.Round(time.Second))
-			}
-			return text
 		},
 	}.show(ctx, w)
 }

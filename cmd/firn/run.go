@@ -28,7 +28,8 @@ func newRunCommand(g *globalOptions) *cobra.Command {
 		Use:   "run [JOB.yaml]",
 		Short: "Run a job",
 		Long: `Run a job until it is stopped. The first SIGINT or SIGTERM flushes and commits what was read, within
-limits.shutdown_timeout; the second ends at once. Nothing is lost or doubled either way.
+limits.shutdown_timeout; the second ends at once. Nothing is lost or doubled either way. It logs to standard error;
+with --json the figures of the run are printed at its end, as /status has them.
 
 Exit status: 0 stopped or caught up, 1 the run failed, 2 usage or job file, 3 brokers or catalog cannot be reached.`,
 		Example: `  firn run orders.yaml
@@ -53,22 +54,23 @@ Exit status: 0 stopped or caught up, 1 the run failed, 2 usage or job file, 3 br
 	}
 	addJobFlags(cmd, &o.Template, &o.Parameters)
 	cmd.Flags().BoolVar(&o.UntilCaughtUp, "until-caught-up", false, "end when all that is there at the start is committed")
-	cmd.Flags().StringVar(&o.Listen, "listen", "", "address for /metrics and /healthz, in place of web.listen")
-	cmd.Flags().StringVar(&o.CPUProfile, "cpu-profile", "", "write a profile for go tool pprof to this file")
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "`HOST:PORT` for /metrics, /healthz, /readyz and /status, in place of web.listen")
+	cmd.Flags().StringVar(&o.CPUProfile, "cpu-profile", "", "write a profile for go tool pprof to this `file`")
 	return cmd
 }
 
 func addJobFlags(cmd *cobra.Command, template *string, parameters *[]string) {
-	cmd.Flags().StringVar(template, "template", "", "a template's name, in place of a job file")
+	cmd.Flags().StringVar(template, "template", "", "`name` of a Dataflow template, in place of a job file: "+
+		strings.Join(job.Templates(), ", "))
 	// StringArray: the parameters' own commas must reach ParseParameters.
-	cmd.Flags().StringArrayVar(parameters, "parameters", nil, "its parameters: a=b,c=d or ^@^a=b@c=d; may be repeated")
+	cmd.Flags().StringArrayVar(parameters, "parameters", nil, "`a=b,c=d` or ^@^a=b@c=d: parameters of the template; may be repeated")
 }
 
 // loadJob reads the job file, or the template and its parameters.
 func loadJob(g *globalOptions, args []string, template string, parameters []string) (*job.Job, error) {
 	switch {
 	case template == "" && len(args) == 1:
-		return job.Load(args[0], g.Env)
+		return loadFile(args[0], g.Env)
 	case template == "" && len(parameters) > 0:
 		return nil, usageError{errors.New("--parameters needs --template")}
 	case template == "":
@@ -104,7 +106,11 @@ func runJob(ctx context.Context, g *globalOptions, j *job.Job, untilCaughtUp boo
 	}
 	defer func() { err = errors.Join(err, stopServing()) }()
 	err = a.Run(ctx)
-	logSummary(log, a.Metrics.Summary())
+	s := a.Metrics.Summary()
+	logSummary(log, s)
+	if g.JSON {
+		err = errors.Join(err, printJSON(g.Stdout, s))
+	}
 	return err
 }
 

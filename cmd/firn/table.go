@@ -37,12 +37,12 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.JobFile, "job", "", "job file that names the catalog and the table")
-	f.StringVar(&o.Catalog.Type, "catalog-type", "", "rest, sql or hadoop, in place of --job")
-	f.StringVar(&o.Catalog.URI, "catalog-uri", "", "URL of a REST catalog, or SQLite file of an sql one")
-	f.StringVar(&o.Catalog.Warehouse, "warehouse", "", "where an sql or hadoop catalog keeps its tables")
-	f.StringVar(&o.Catalog.Name, "catalog-name", "default", "name of the catalog, by which an sql one keys its tables")
-	f.StringArrayVar(&o.Properties, "catalog-property", nil, "key=value for the catalog and the store; may be repeated")
+	f.StringVar(&o.JobFile, "job", "", "job `file` that names the catalog and the table")
+	f.StringVar(&o.Catalog.Type, "catalog-type", "", "`type`: rest, sql or hadoop, in place of --job")
+	f.StringVar(&o.Catalog.URI, "catalog-uri", "", "`URL` of a REST catalog, or SQLite file of an sql one")
+	f.StringVar(&o.Catalog.Warehouse, "warehouse", "", "`place` where an sql or hadoop catalog keeps its tables")
+	f.StringVar(&o.Catalog.Name, "catalog-name", "default", "`name` by which an sql catalog keys its tables")
+	f.StringArrayVar(&o.Properties, "catalog-property", nil, "`KEY=VALUE` for the catalog and the store; may be repeated")
 	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
 		newTableAuditCommand(g, o))
 	return cmd
@@ -61,7 +61,7 @@ func (o *tableOptions) target(g *globalOptions, args []string) (target, error) {
 	case o.JobFile != "" && o.Catalog.Type != "":
 		return target{}, usageError{errors.New("give --job or --catalog-type, not both")}
 	case o.JobFile != "":
-		j, err := job.Load(o.JobFile, g.Env)
+		j, err := loadFile(o.JobFile, g.Env)
 		if err != nil {
 			return target{}, err
 		}
@@ -70,6 +70,9 @@ func (o *tableOptions) target(g *globalOptions, args []string) (target, error) {
 		return target{}, usageError{errors.New("say which catalog: --job JOB.yaml, or --catalog-type with --catalog-uri " +
 			"and --warehouse")}
 	default:
+		if err := whole(t.catalog); err != nil {
+			return target{}, usageError{err}
+		}
 		properties, err := keyValues(o.Properties)
 		if err != nil {
 			return target{}, err
@@ -81,10 +84,30 @@ func (o *tableOptions) target(g *globalOptions, args []string) (target, error) {
 	if len(args) > 0 {
 		t.ident = args[0]
 	}
-	if t.ident == "" {
-		return target{}, usageError{errors.New("say which table: namespace.table")}
+	if !strings.Contains(t.ident, ".") {
+		return target{}, usageError{errors.New("say which table: NAMESPACE.TABLE, such as shop.orders")}
 	}
 	return t, nil
+}
+
+// whole tells what is missing of a catalog that the flags name.
+func whole(c job.Catalog) error {
+	need := func(flag, value string) error {
+		if value == "" {
+			return fmt.Errorf("--catalog-type %s needs %s", c.Type, flag)
+		}
+		return nil
+	}
+	switch c.Type {
+	case "rest":
+		return need("--catalog-uri", c.URI)
+	case "sql":
+		return errors.Join(need("--catalog-uri", c.URI), need("--warehouse", c.Warehouse))
+	case "hadoop":
+		return need("--warehouse", c.Warehouse)
+	default:
+		return fmt.Errorf("--catalog-type %s is not known: use rest, sql or hadoop", c.Type)
+	}
 }
 
 func keyValues(pairs []string) (map[string]string, error) {
@@ -118,6 +141,9 @@ func (o *tableOptions) with(
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	loaded, err := c.Load(ctx, t.ident)
+	if errors.Is(err, table.ErrNoTable) {
+		return missing(c, t)
+	}
 	if err != nil {
 		return reached(err)
 	}
@@ -133,6 +159,15 @@ func exists(c job.Catalog) error {
 		return fmt.Errorf("catalog %s does not exist; correct --catalog-uri, or uri in the job file", c.URI)
 	}
 	return nil
+}
+
+// missing says what to look at when there is no such table: nothing will make it here.
+func missing(c *table.Catalog, t target) error {
+	do := "check its name"
+	if t.catalog.Type == "sql" {
+		do += ", and the catalog's (--catalog-name), by which an sql catalog keys its tables"
+	}
+	return fmt.Errorf("%w: %s in catalog %s; %s", table.ErrNoTable, t.ident, c, do)
 }
 
 // reached tells a catalog that does not answer from one that says no, for the exit code.

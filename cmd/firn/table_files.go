@@ -36,7 +36,7 @@ that added them. --bounds adds what each file says of its columns. With --json t
 		},
 	}
 	cmd.Flags().BoolVar(&f.Bounds, "bounds", false, "with the bounds of every column")
-	cmd.Flags().Int64Var(&f.SnapshotID, "snapshot", 0, "snapshot to list; default the current one")
+	cmd.Flags().Int64Var(&f.SnapshotID, "snapshot", 0, "`id` of the snapshot to list; default the current one")
 	return cmd
 }
 

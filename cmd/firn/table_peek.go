@@ -46,9 +46,9 @@ a null do not match, as in SQL. LIKE takes a prefix with a % at its end.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&p.Limit, "limit", table.PeekLimit, "how many rows")
-	f.StringVar(&p.Where, "where", "", "condition on the rows")
-	f.StringSliceVar(&p.Columns, "columns", nil, "columns to show, in this order; default all")
-	f.Int64Var(&p.SnapshotID, "snapshot", 0, "snapshot to read; default the current one")
+	f.StringVar(&p.Where, "where", "", "`condition` on the rows")
+	f.StringSliceVar(&p.Columns, "columns", nil, "`columns` to show, in this order, with commas between; default all")
+	f.Int64Var(&p.SnapshotID, "snapshot", 0, "`id` of the snapshot to read; default the current one")
 	return cmd
 }
 
