@@ -16,10 +16,12 @@ import (
 
 // CreateConfig is a table to be made.
 type CreateConfig struct {
-	Schema     *record.Schema    // field ids are assigned anew
-	Partition  []string          // see ParsePartitionField; empty for an unpartitioned table
-	Properties map[string]string // format-version is 2 unless set
-	Location   string            // empty: the catalog's choice
+	Schema    *record.Schema // field ids are assigned anew
+	Partition []string       // see ParsePartitionField; empty for an unpartitioned table
+	// Properties are the table's. Unless set, format-version is 2, and manifests are merged and old metadata files
+	// deleted as the table is committed to.
+	Properties map[string]string
+	Location   string // empty: the catalog's choice
 }
 
 // Create returns the table, and makes it and its namespace first when they are missing. Of several that create the
@@ -93,7 +95,12 @@ func (c *Catalog) createOptions(
 }
 
 func createProperties(given map[string]string, s *record.Schema) (iceberg.Properties, error) {
-	properties := iceberg.Properties{icebergtable.PropertyFormatVersion: "2"}
+	properties := iceberg.Properties{
+		icebergtable.PropertyFormatVersion: "2",
+		// A commit a second would otherwise leave a manifest and a metadata.json a second.
+		icebergtable.ManifestMergeEnabledKey:             "true",
+		icebergtable.MetadataDeleteAfterCommitEnabledKey: "true",
+	}
 	maps.Copy(properties, given)
 	switch v := properties[icebergtable.PropertyFormatVersion]; v {
 	case "3":
