@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -123,8 +124,8 @@ func generatorConfig(g *globalOptions, o generateOptions) (wire.GeneratorConfig,
 		Progress: &gen.Progress{},
 	}
 	if len(o.Parameters) == 0 {
-		var err error
-		c.TemplateText, err = wire.TemplateText(o.Template)
+		text, err := wire.TemplateText(o.Template)
+		c.TemplateText = withoutLineEnd(text)
 		return c, err
 	}
 	merged, err := job.ParseParameters(o.Parameters...)
@@ -138,10 +139,13 @@ func generatorConfig(g *globalOptions, o generateOptions) (wire.GeneratorConfig,
 	for _, name := range p.Ignored {
 		fmt.Fprintf(g.Stderr, "firn: template parameter %s is not used: it belongs to another sink\n", name)
 	}
-	c.Kafka.Brokers, c.Topic, c.TemplateText = p.Brokers, p.Topic, p.TemplateText
+	c.Kafka.Brokers, c.Topic, c.TemplateText = p.Brokers, p.Topic, withoutLineEnd(p.TemplateText)
 	c.RatePerSecond, c.MessagesMax, c.Workers = p.RatePerSecond, p.MessagesMax, p.Workers
 	return c, nil
 }
+
+// withoutLineEnd drops the line break that ends every text file: it belongs to the file and not to the message.
+func withoutLineEnd(text string) string { return strings.TrimRight(text, "\r\n") }
 
 func sendMessages(ctx context.Context, g *globalOptions, o generateOptions, c wire.GeneratorConfig) (err error) {
 	generator, err := wire.NewGenerator(c)
