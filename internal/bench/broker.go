@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"firn/internal/job"
+	"firn/internal/wire"
+)
+
+// topicPartitions is what the rivals were measured with.
+const topicPartitions = 16
+
+// brokerAddress is what a broker process says first.
+type brokerAddress struct {
+	Address string `json:"address"`
+}
+
+// RunBroker answers RoleBroker: it serves an in-memory Kafka with one topic until in ends. The address is written to
+// out. Its memory is that of all messages.
+func RunBroker(ctx context.Context, topic string, partitions int, in io.Reader, out io.Writer) error {
+	kafka, err := wire.NewEmbeddedKafka(topic, partitions)
+	if err != nil {
+		return err
+	}
+	defer kafka.Close()
+	if err := json.NewEncoder(out).Encode(brokerAddress{kafka.Address()}); err != nil {
+		return fmt.Errorf("writing the address: %w", err)
+	}
+	untilClosed(ctx, in)
+	return nil
+}
+
+// broker is a Kafka with an empty topic of its own.
+type broker struct {
+	addresses []string
+	topic     string
+	kind      string
+	close     func(ctx context.Context) error
+}
+
+// openBroker starts an in-memory Kafka in a process of its own, or makes a topic at the brokers given.
+func (s *session) openBroker(ctx context.Context) (*broker, error) {
+	topic := "firn-bench-" + uuid.NewString()[:8]
+	if len(s.Brokers) > 0 {
+		return openTopic(ctx, s.Brokers, topic)
+	}
+	c, err := startChild(s.Child(ctx, RoleBroker, topic, strconv.Itoa(topicPartitions)))
+	if err != nil {
+		return nil, err
+	}
+	var said brokerAddress
+	if err := c.hear(&said); err != nil {
+		return nil, err
+	}
+	return &broker{
+		addresses: []string{said.Address}, topic: topic, kind: "in-memory stand-in for Kafka in a process of its own",
+		close: func(context.Context) error { return c.end() },
+	}, nil
+}
+
+// openTopic makes a topic, which closing deletes.
+func openTopic(ctx context.Context, addresses []string, topic string) (*broker, error) {
+	options, err := wire.KafkaOptions(job.Kafka{Brokers: addresses})
+	if err != nil {
+		return nil, err
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("making a Kafka client: %w", err)
+	}
+	admin := kadm.NewClient(client)
+	if _, err := admin.CreateTopic(ctx, topicPartitions, 1, nil, topic); err != nil {
+		client.Close()
+		return nil, fmt.Errorf("making topic %s: %w", topic, err)
+	}
+	return &broker{
+		addresses: addresses, topic: topic, kind: "Kafka",
+		close: func(ctx context.Context) error {
+			defer client.Close()
+			deleted, err := admin.DeleteTopics(ctx, topic)
+			if err = errors.Join(err, deleted.Error()); err != nil {
+				return fmt.Errorf("deleting topic %s: %w", topic, err)
+			}
+			return nil
+		},
+	}, nil
+}

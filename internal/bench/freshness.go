@@ -1,0 +1,144 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"firn/internal/gen"
+)
+
+// freshnessRates are in million bytes a second.
+func freshnessRates() []float64 { return []float64{5, 20} }
+
+// freshnessGoals are in milliseconds, by percentile: those of the reference for its fastest way, halved.
+func freshnessGoals() map[string]float64 {
+	return map[string]float64{"P50": 500, "P95": 950, "P99": 1350}
+}
+
+func freshnessBenchmark() Benchmark {
+	return Benchmark{
+		Name: "freshness", Summary: "time from a message's making until its row is visible, at a steady rate",
+		steps: func(o Options) int { return len(freshnessRates()) * o.Runs },
+		run:   func(ctx context.Context, s *session) ([]Result, error) { return s.fresh(ctx, freshnessRates()) },
+	}
+}
+
+// fresh measures each rate, with a broker and a table of its own for each run.
+func (s *session) fresh(ctx context.Context, rates []float64) ([]Result, error) {
+	runs := make([][]flowed, len(rates))
+	for run := range s.Runs {
+		for i, rate := range rates {
+			end := s.Progress.step(say("%g MB/s for %s, run %d of %d", rate, s.For, run+1, s.Runs))
+			f, err := s.flow(ctx, rate)
+			if err != nil {
+				return nil, fmt.Errorf("%g MB/s: %w", rate, err)
+			}
+			end()
+			runs[i] = append(runs[i], f)
+		}
+	}
+	var results []Result
+	for i, rate := range rates {
+		results = append(results, s.freshResults(rate, runs[i])...)
+	}
+	return results, nil
+}
+
+// flowed is what one run at a rate came to.
+type flowed struct {
+	p50, p95, p99  float64 // milliseconds
+	fileMB         float64
+	peakMB         float64
+	mbPerCPUSecond float64
+	mbPerSecond    float64 // that were sent
+	kind           string  // of broker
+}
+
+// freshCommits is firn's default.
+const freshCommits = time.Second
+
+// flow runs the job while messages are sent at the rate, in million bytes a second.
+func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) {
+	b, err := s.openBroker(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
+	folder, err := os.MkdirTemp("", "firn-bench-")
+	if err != nil {
+		return f, fmt.Errorf("making a folder for the table: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	config := jobConfig{b, folder, bucketed, "zstd", freshCommits}
+	process, err := s.startJob(ctx, config, false)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, process.end()) }()
+	if err := process.hear(&jobMessage{}); err != nil {
+		return f, err
+	}
+	sent, err := b.fill(ctx, fillConfig{rate: rate * 1e6 / narrowBytes, limit: s.For})
+	if err != nil {
+		return f, err
+	}
+	if err := process.tell(jobOrder{Rows: sent.Messages}); err != nil {
+		return f, err
+	}
+	report, err := process.report()
+	if err != nil {
+		return f, err
+	}
+	if err := report.moved(sent.Messages); err != nil {
+		return f, err
+	}
+	files, err := config.files(ctx)
+	return newFlowed(report, process, files, sent, b.kind), err
+}
+
+func newFlowed(r *jobReport, process *child, files dataFiles, sent gen.Stats, kind string) flowed {
+	fresh := r.Summary.Freshness.Ms
+	return flowed{
+		p50: fresh.P50, p95: fresh.P95, p99: fresh.P99, kind: kind,
+		fileMB:         files.meanMB(),
+		peakMB:         float64(r.PeakRSSBytes) / 1e6,
+		mbPerCPUSecond: float64(sent.Bytes) / 1e6 / process.cpu().Seconds(),
+		mbPerSecond:    float64(sent.Bytes) / 1e6 / sent.Elapsed.Seconds(),
+	}
+}
+
+// freshResults makes the figures of a rate.
+func (s *session) freshResults(rate float64, runs []flowed) []Result {
+	column := func(of func(flowed) float64) []float64 {
+		values := make([]float64, len(runs))
+		for i, f := range runs {
+			values[i] = of(f)
+		}
+		return values
+	}
+	conditions := fmt.Sprintf("%.1f MB/s reached for %s, messages of %d bytes in %d topic partitions of an %s; %s, zstd, commits "+
+		"every %s; the first commits are counted too", median(column(func(f flowed) float64 { return f.mbPerSecond })), s.For,
+		narrowBytes, topicPartitions, runs[0].kind, bucketed, freshCommits)
+	name := fmt.Sprintf("freshness at %g MB/s", rate)
+	percentile := func(p string, of func(flowed) float64) Result {
+		r := s.result(name+", "+p, "ms", column(of), conditions)
+		r.LowerIsBetter = true
+		r.against(freshnessRivals(p))
+		return r
+	}
+	memory := s.result(name+", peak memory", "MB", column(func(f flowed) float64 { return f.peakMB }), conditions)
+	memory.LowerIsBetter = true
+	p50 := percentile("P50", func(f flowed) float64 { return f.p50 })
+	p50.Goal, p50.GoalReason = 1000, "visible about a second after it was written, as README.md says"
+	return []Result{
+		p50,
+		percentile("P95", func(f flowed) float64 { return f.p95 }),
+		percentile("P99", func(f flowed) float64 { return f.p99 }),
+		s.result(name+", mean data file", "MB", column(func(f flowed) float64 { return f.fileMB }), conditions),
+		s.result(name+", speed", unitPerCPU, column(func(f flowed) float64 { return f.mbPerCPUSecond }), conditions),
+		memory,
+	}
+}
