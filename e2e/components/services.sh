@@ -86,9 +86,9 @@ up() {
 }
 
 down() {
-  stop_component "$DIR/kafka"
-  stop_component "$DIR/rest"
-  stop_component "$DIR/s3"
+  local name
+  for name in kafka rest s3; do stop_component "$DIR/$name" & done
+  wait
 }
 
 # watch PID: a process apart that stops the services when PID is gone, however it ended.
