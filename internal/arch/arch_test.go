@@ -144,7 +144,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 }
 
 var (
-	required = regexp.MustCompile(`(?m)^(?:require )?\s*([\w.\-]+\.[\w.\-]+/\S+) v\S+$`)
+	required = regexp.MustCompile(`(?m)^(?:require )?\s*([\w.\-]+\.[\w.\-]+\S*) v\S+$`)
 	row      = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]*\\S[^|]* \\| [^|]*\\S[^|]* \\|$")
 )
 

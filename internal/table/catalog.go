@@ -12,9 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
-	"github.com/apache/iceberg-go/catalog/hadoop"
 	icebergtable "github.com/apache/iceberg-go/table"
 
 	_ "github.com/apache/iceberg-go/io/gocloud" // s3://, gs:// and abfs:// for every table
@@ -69,25 +67,11 @@ func (c *Catalog) open(ctx context.Context) error {
 	case "sql":
 		c.current, c.db, err = openSQL(ctx, &c.config)
 	case "hadoop":
-		c.current, err = openHadoop(&c.config)
+		c.current, err = openHadoop(ctx, &c.config, c.log)
 	default:
 		err = fmt.Errorf("type %q is not known: set it to rest, sql or hadoop", c.config.Type)
 	}
 	return err
-}
-
-// openHadoop refuses object stores: a hadoop catalog commits by a rename that must fail when the target exists, and
-// they have none, so two writers could both believe that they committed.
-func openHadoop(config *CatalogConfig) (catalog.Catalog, error) {
-	path, local, err := localWarehouse(config.Warehouse)
-	if err != nil {
-		return nil, err
-	}
-	if !local {
-		return nil, fmt.Errorf("a hadoop catalog at %s cannot commit safely, because object stores have no atomic "+
-			"rename: use a rest catalog", config.Warehouse)
-	}
-	return hadoop.NewCatalog(config.Name, path, iceberg.Properties(config.Properties))
 }
 
 // String names the catalog for messages, without secrets.

@@ -52,7 +52,8 @@ func TestOpenCatalogFaults(t *testing.T) {
 		"sql space":          {CatalogConfig{Type: "sql", URI: db, Warehouse: dir + "/my house"}, "my%20house"},
 		"sql percent":        {CatalogConfig{Type: "sql", URI: db, Warehouse: dir + "/my%20house"}, "my%2520house"},
 		"sql folder as file": {CatalogConfig{Type: "sql", URI: dir, Warehouse: dir}, dir},
-		"hadoop on a store":  {CatalogConfig{Type: "hadoop", Warehouse: "s3://bucket/w"}, "use a rest catalog"},
+		"hadoop on Azure":    {CatalogConfig{Type: "hadoop", Warehouse: "abfs://bucket/w"}, "gs://BUCKET/PATH"},
+		"hadoop no bucket":   {CatalogConfig{Type: "hadoop", Warehouse: "gs:///w"}, "gs://BUCKET/PATH"},
 		"hadoop nowhere":     {CatalogConfig{Type: "hadoop"}, "no warehouse"},
 	} {
 		t.Run(name, func(t *testing.T) {

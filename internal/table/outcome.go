@@ -32,6 +32,7 @@ var (
 	ErrRefused     = errors.New("the catalog refused the request")
 	ErrTimeout     = errors.New("no attempt succeeded in time")
 	ErrNoAssertion = errors.New("the catalog ignores the assertion on the table's head")
+	ErrUnsafe      = errors.New("commits to it would not be safe")
 )
 
 // verdict is what is known about a request that failed.
@@ -55,7 +56,7 @@ func judge(err error, x *exchange) verdict {
 	case errors.Is(err, icebergtable.ErrCommitFailed), requirementFailed(err):
 		return conflict
 	case errors.Is(err, catalog.ErrNoSuchTable), errors.Is(err, catalog.ErrNoSuchNamespace),
-		errors.Is(err, rest.ErrEndpointNotSupported), errors.Is(err, ErrReplaced):
+		errors.Is(err, rest.ErrEndpointNotSupported), errors.Is(err, ErrReplaced), errors.Is(err, ErrUnsafe):
 		return final
 	case x.unreached:
 		return absent
@@ -107,7 +108,7 @@ func refused(doing, ident string, c *Catalog, x *exchange, err error) error {
 	if errors.Is(err, ErrReplaced) {
 		return err
 	}
-	if errors.Is(err, catalog.ErrNoSuchTable) || errors.Is(err, catalog.ErrNoSuchNamespace) {
+	if errors.Is(err, catalog.ErrNoSuchTable) || errors.Is(err, catalog.ErrNoSuchNamespace) || errors.Is(err, ErrUnsafe) {
 		return c.explain(doing, ident, err)
 	}
 	do := "check the request with the catalog's operator"

@@ -44,8 +44,8 @@ func sqlConfig(t *testing.T) CatalogConfig {
 	}
 }
 
-// everyCatalog runs a conformance test on each kind of catalog, and on a REST catalog of others when
-// FIRN_TEST_REST_URL names one.
+// everyCatalog runs a conformance test on each kind of catalog, and on the servers of others that the environment
+// names.
 func everyCatalog(t *testing.T, test func(t *testing.T, o opened)) {
 	same := func(config CatalogConfig) func(*testing.T) *Catalog {
 		return func(t *testing.T) *Catalog { return openCatalog(t, config) }
@@ -56,6 +56,16 @@ func everyCatalog(t *testing.T, test func(t *testing.T, o opened)) {
 	t.Run("hadoop", func(t *testing.T) {
 		config := CatalogConfig{Type: "hadoop", Warehouse: filepath.Join(t.TempDir(), "warehouse")}
 		test(t, opened{same(config), "db.events", true})
+	})
+	t.Run("hadoop on S3", func(t *testing.T) {
+		_, config := serveS3(t)
+		test(t, opened{same(config), "db.events", false})
+	})
+	t.Run("hadoop on S3 server", func(t *testing.T) {
+		test(t, opened{same(realS3(t)), "db.events", false})
+	})
+	t.Run("hadoop on GCS server", func(t *testing.T) {
+		test(t, opened{same(realGCS(t)), "db.events", false})
 	})
 	t.Run("rest", func(t *testing.T) {
 		test(t, opened{same(restConfig(serveREST(t))), restIdent(), true})

@@ -1,0 +1,102 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// objects is the objects of a bucket below a prefix. Keys are relative to the prefix. It is safe for concurrent use.
+type objects struct {
+	bucket *blob.Bucket
+	prefix string // without slashes at its ends; empty for the whole bucket
+}
+
+func (o objects) key(key string) string { return strings.TrimPrefix(o.prefix+"/"+key, "/") }
+
+// objectBytesMax bounds what is read at once. A metadata.json of 100,000 snapshots has some 100 MB.
+const objectBytesMax = 1 << 30
+
+var errTooLarge = fmt.Errorf("there are more than %d bytes", objectBytesMax)
+
+func (o objects) read(ctx context.Context, key string) ([]byte, error) {
+	r, err := o.bucket.NewReader(ctx, o.key(key), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.Size() > objectBytesMax {
+		return nil, errTooLarge
+	}
+	return io.ReadAll(r)
+}
+
+// list calls each for all objects whose keys start so, with the MD5 sum where the store tells it.
+func (o objects) list(ctx context.Context, prefix string, each func(key string, md5 []byte)) error {
+	for page := o.bucket.List(&blob.ListOptions{Prefix: o.key(prefix)}); ; {
+		object, err := page.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(strings.TrimPrefix(strings.TrimPrefix(object.Key, o.prefix), "/"), object.MD5)
+	}
+}
+
+// replace puts an object whether it is there or not.
+func (o objects) replace(ctx context.Context, key string, content []byte) error {
+	return o.bucket.WriteAll(ctx, o.key(key), content, &blob.WriterOptions{ContentType: "text/plain"})
+}
+
+// create puts an object that must not be there yet, else it is fs.ErrExist. With any other error it may be there now,
+// or later. The content must be like no other's, as metadata with its times and random ids is.
+func (o objects) create(ctx context.Context, key string, content []byte) error {
+	options := &blob.WriterOptions{ContentType: "application/json", IfNotExist: true}
+	err := o.bucket.WriteAll(ctx, o.key(key), content, options)
+	if err == nil {
+		return nil
+	}
+	// The client repeats a request by itself, so that what stands in the way may be the object itself.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	found, lookErr := o.read(ctx, key)
+	switch {
+	case lookErr == nil && bytes.Equal(found, content):
+		return nil
+	case lookErr == nil:
+		return fs.ErrExist
+	case gcerrors.Code(lookErr) == gcerrors.NotFound:
+		return err
+	default:
+		return errors.Join(err, lookErr)
+	}
+}
+
+// lookTimeout is for one small read after a put that went wrong, also when the time for the put is over.
+const lookTimeout = 10 * time.Second
+
+// honoursConditions puts an object twice on the condition that it is not there. It stays, so that later the first put
+// shows it.
+func (o objects) honoursConditions(ctx context.Context, key string) (bool, error) {
+	text := []byte("firn puts this object on the condition that it does not exist, to see that the store honours it.\n")
+	for range 2 {
+		err := o.bucket.WriteAll(ctx, o.key(key), text, &blob.WriterOptions{ContentType: "text/plain", IfNotExist: true})
+		switch {
+		case gcerrors.Code(err) == gcerrors.FailedPrecondition:
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,266 @@
+package table
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/md5" //nolint:gosec // what stores tell of an object; nothing secret hangs on it
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/iceberg-go/catalog"
+	icebergtable "github.com/apache/iceberg-go/table"
+)
+
+// version is one version of a table in an objectCatalog.
+type version struct {
+	number   int
+	gzip     bool // as its name says
+	metadata icebergtable.Metadata
+	sum      [md5.Size]byte // of the object
+}
+
+// key is the name of the version's object below the warehouse. Everyone who builds on one version must put the next
+// under the same name, so that the suffix follows from the codec of the version before, not of its own; the first
+// version is never compressed.
+func (v version) key(ident icebergtable.Identifier) string {
+	suffix := ".metadata.json"
+	if v.gzip {
+		suffix = ".gz" + suffix
+	}
+	return metadataKey(ident, "v"+strconv.Itoa(v.number)+suffix)
+}
+
+// metadataKey is the name of an object in a table's folder of metadata.
+func metadataKey(ident icebergtable.Identifier, name string) string {
+	return strings.Join(ident, "/") + "/metadata/" + name
+}
+
+const codecGzip = icebergtable.MetadataCompressionCodecGzip
+
+func codec(m icebergtable.Metadata) string {
+	return m.Properties().Get(icebergtable.MetadataCompressionKey, icebergtable.MetadataCompressionDefault)
+}
+
+// versionName is as the specification has it for file systems; foreignName is what all other catalogs write.
+var (
+	versionName = regexp.MustCompile(`/v([1-9][0-9]{0,17})(\.gz)?\.metadata\.json$`)
+	foreignName = regexp.MustCompile(`/[0-9]{5,}-[0-9a-fA-F-]{36}[^/]*\.metadata\.json$`)
+)
+
+// newest finds and reads the highest version. The version hint has no say: it may be missing or behind.
+func (c *objectCatalog) newest(ctx context.Context, ident icebergtable.Identifier) (version, error) {
+	v, sum, err := c.highest(ctx, ident)
+	if err != nil {
+		return version{}, err
+	}
+	name := strings.Join(ident, ".")
+	c.mu.Lock()
+	known := c.known[name]
+	c.mu.Unlock()
+	// A table that was dropped and made again has other content under the same number.
+	if known.number == v.number && known.gzip == v.gzip && bytes.Equal(known.sum[:], sum) {
+		return known, nil
+	}
+	if err := c.read(ctx, ident, &v); err != nil {
+		return version{}, fmt.Errorf("reading %s: %w", c.uri(v.key(ident)), err)
+	}
+	c.remember(ident, v)
+	return v, nil
+}
+
+func (c *objectCatalog) remember(ident icebergtable.Identifier, v version) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[strings.Join(ident, ".")] = v
+}
+
+// highest lists the versions and gives the number and suffix of the highest, and what the store says is the MD5 sum of
+// its object, if it says so. A table that other catalogs or other engines wrote to at the same time is ErrUnsafe.
+func (c *objectCatalog) highest(ctx context.Context, ident icebergtable.Identifier) (version, []byte, error) {
+	var top version
+	var sum []byte
+	twice := false
+	err := c.objects.list(ctx, metadataKey(ident, "v"), func(key string, md5 []byte) {
+		m := versionName.FindStringSubmatch(key)
+		if m == nil {
+			return
+		}
+		number, err := strconv.Atoi(m[1])
+		if err != nil || number < top.number {
+			return
+		}
+		twice = number == top.number
+		top, sum = version{number: number, gzip: m[2] != ""}, md5
+	})
+	if err != nil {
+		return top, nil, fmt.Errorf("listing the versions of the table: %w", err)
+	}
+	if twice {
+		return top, nil, fmt.Errorf("%w: version %d of the table at %s is there twice, with and without .gz: two engines "+
+			"committed at once; delete the one that is not to count", ErrUnsafe, top.number, c.uri(strings.Join(ident, "/")))
+	}
+	if top.number == 0 {
+		return top, nil, c.absent(ctx, ident)
+	}
+	return top, sum, nil
+}
+
+// absent tells a table that is not there from one that belongs to a catalog of another type, which must not get a
+// second life here. Names that start with 0 are enough: nobody has committed 10,000 times before losing all else.
+func (c *objectCatalog) absent(ctx context.Context, ident icebergtable.Identifier) error {
+	foreign := ""
+	err := c.objects.list(ctx, metadataKey(ident, "0"), func(key string, _ []byte) {
+		if foreignName.MatchString(key) {
+			foreign = key
+		}
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking for metadata of other catalogs: %w", err)
+	case foreign != "":
+		return fmt.Errorf("%w: %s was written through a catalog of another type: use that one", ErrUnsafe, c.uri(foreign))
+	}
+	return fmt.Errorf("%w: no metadata at %s", catalog.ErrNoSuchTable, c.uri(metadataKey(ident, "v*.metadata.json")))
+}
+
+func (c *objectCatalog) read(ctx context.Context, ident icebergtable.Identifier, v *version) error {
+	content, err := c.objects.read(ctx, v.key(ident))
+	if err != nil {
+		return err
+	}
+	v.sum = md5.Sum(content) //nolint:gosec // see above
+	if v.gzip {
+		if content, err = unzip(content); err != nil {
+			return err
+		}
+	}
+	v.metadata, err = icebergtable.ParseMetadataBytes(content)
+	return err
+}
+
+// unzip has a limit of its own, since few bytes can grow to very many.
+func unzip(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, objectBytesMax+1))
+	if err == nil && len(plain) > objectBytesMax {
+		err = errTooLarge
+	}
+	return plain, err
+}
+
+// encode gives the content of the version's object.
+func (v *version) encode() ([]byte, error) {
+	plain, err := json.Marshal(v.metadata)
+	if err != nil || !v.gzip {
+		return plain, err
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(plain); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return packed.Bytes(), err
+}
+
+// check refuses what readers would not find, or what takes the versions out of their folder.
+func (v *version) check() error {
+	if key := icebergtable.WriteMetadataLocationKey; v.metadata.Properties()[key] != "" {
+		return fmt.Errorf("%w: table property %s does not go with a hadoop catalog: remove it", ErrUnsafe, key)
+	}
+	if name := codec(v.metadata); name != icebergtable.MetadataCompressionCodecNone && name != codecGzip {
+		return fmt.Errorf("%w: table property %s is %q: a hadoop catalog knows none and gzip", ErrUnsafe,
+			icebergtable.MetadataCompressionKey, name)
+	}
+	return nil
+}
+
+// publish puts a version that was built on the one before it. That another has it already is the error taken.
+func (c *objectCatalog) publish(ctx context.Context, ident icebergtable.Identifier, v version, taken error) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	content, err := v.encode()
+	if err != nil {
+		return fmt.Errorf("encoding the metadata: %w", err)
+	}
+	switch err := c.objects.create(ctx, v.key(ident), content); {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w: another writer has put %s", taken, c.uri(v.key(ident)))
+	case err != nil:
+		return fmt.Errorf("putting %s: %w", c.uri(v.key(ident)), err)
+	}
+	v.sum = md5.Sum(content) //nolint:gosec // see above
+	c.remember(ident, v)
+	if err := c.verify(ctx, ident, v); err != nil {
+		return err
+	}
+	c.hint(ctx, ident, v.number)
+	return nil
+}
+
+// verify makes sure that a version which was put is, or was, the head. Its name may have been free because the one
+// that had it was deleted as too old, while this writer slept. There are higher versions then, and they do not descend
+// from it. Where that cannot be told, the outcome of the commit is unknown.
+func (c *objectCatalog) verify(ctx context.Context, ident icebergtable.Identifier, v version) error {
+	top, err := c.newest(ctx, ident)
+	if err != nil {
+		return fmt.Errorf("looking whether %s is the newest version: %w", c.uri(v.key(ident)), err)
+	}
+	if top.number == v.number && top.sum == v.sum {
+		return nil
+	}
+	for entry := range top.metadata.PreviousFiles() {
+		if entry.MetadataFile == c.uri(v.key(ident)) && entry.TimestampMs == v.metadata.LastUpdatedMillis() {
+			return nil
+		}
+	}
+	return fmt.Errorf("version %d was put, and version %d does not name it as one before it", v.number, top.number)
+}
+
+// hintTimeout is short: readers that need the hint see the last but one version if it fails.
+const hintTimeout = 5 * time.Second
+
+// hint names the newest version for readers that do not list, such as DuckDB. Two writers may leave the lower number,
+// and a store may refuse to replace an object more often than each second (GCS).
+func (c *objectCatalog) hint(ctx context.Context, ident icebergtable.Identifier, number int) {
+	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
+	defer cancel()
+	err := c.objects.replace(ctx, metadataKey(ident, "version-hint.text"), []byte(strconv.Itoa(number)))
+	if err != nil {
+		c.log.Debug("the version hint is behind", "version", number, "error", err)
+	}
+}
+
+// requireConditions makes sure, before the first put of this process, that the store honours the condition of a put.
+// It leaves one small object in the table's folder.
+func (c *objectCatalog) requireConditions(ctx context.Context, ident icebergtable.Identifier) error {
+	c.mu.Lock()
+	seen := c.conditional
+	c.mu.Unlock()
+	if seen {
+		return nil
+	}
+	switch honoured, err := c.objects.honoursConditions(ctx, metadataKey(ident, "firn-probe")); {
+	case err != nil:
+		return fmt.Errorf("checking that the store honours conditional puts: %w", err)
+	case !honoured:
+		return fmt.Errorf("%w: the store of %s replaced an object that it was told not to replace, so that two writers "+
+			"could overwrite each other's commits: use a rest catalog", ErrUnsafe, c.warehouse)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conditional = true
+	return nil
+}
