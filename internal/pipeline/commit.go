@@ -10,19 +10,19 @@ import (
 	"firn/internal/record"
 )
 
-// commitEvery cuts and commits every interval, and before its time when memory runs short, until done. Then all that
-// was read by then can be committed by one more commitNow.
+// commitEvery cuts and commits every interval, and before its time when asked, until done. Then all that was read by
+// then can be committed by one more commitNow. It returns too when the goal is reached.
 func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
 	tick := time.NewTicker(s.config.CommitInterval)
 	defer tick.Stop()
-	for {
+	for s.goal == nil || !reached(*s.floor.Load(), s.goal) {
 		var err error
 		select {
 		case <-done:
 			return nil
 		case splits := <-s.found:
 			err = s.adopt(ctx, splits)
-		case <-s.memory.full:
+		case <-s.early:
 			err = s.commitNow(ctx)
 		case <-tick.C:
 			err = s.commitNow(ctx)
@@ -30,9 +30,15 @@ func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
 		if err != nil {
 			return err
 		}
-		if s.goal != nil && reached(*s.floor.Load(), s.goal) {
-			return nil
-		}
+	}
+	return nil
+}
+
+// hurry asks for a commit before its time.
+func (s *session) hurry() {
+	select {
+	case s.early <- struct{}{}:
+	default:
 	}
 }
 
@@ -74,7 +80,7 @@ func (s *session) commitNow(ctx context.Context) error {
 		return err
 	}
 	s.memory.release()
-	s.config.Metrics.Buffered(s.queue.held() + s.config.Writer.BufferedBytes())
+	s.config.Metrics.Buffered(s.buffered())
 	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed})
 	if err != nil {
 		s.config.Metrics.LastError(err)

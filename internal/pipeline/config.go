@@ -23,12 +23,22 @@ type Config struct {
 	CommitInterval   time.Duration
 	MetadataInterval time.Duration // between looks for new topics and partitions
 	ShutdownTimeout  time.Duration // for the last flush and commit
-	MemoryBytesMax   int64         // of records read and rows not yet in files
+	MemoryBytesMax   int64         // of the process; see the shares below
 	RestartRecreated bool          // read a topic that was made again from its start, rather than stop
 	RestartCluster   bool          // the same for another cluster
 	UntilCaughtUp    bool          // end when all that was there at the start is committed, rather than go on
 	NewID            func() string
 }
 
-// queueShare is the part of the memory limit that read blocks may take before they are decoded. The rest is for rows.
-const queueShare = 4
+// The parts of MemoryBytesMax that the pipeline may fill. What the source fetches ahead and idle buffers of the writer
+// have an eighth each, and the last eighths are the room that the garbage collector needs to keep the process near the
+// limit: with three eighths for rows the heap after a collection was at most 0.6 of the limit.
+const (
+	// queueShare is for blocks that were read, until their rows are written.
+	queueShare = 8
+	// rowsEighths is for rows that are not in files yet.
+	rowsEighths = 3
+)
+
+func (c *Config) queueBytesMax() int64 { return max(1, c.MemoryBytesMax/queueShare) }
+func (c *Config) rowsBytesMax() int64  { return max(1, c.MemoryBytesMax/8*rowsEighths) }

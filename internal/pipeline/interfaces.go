@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 
 	"firn/internal/record"
 )
@@ -63,12 +64,15 @@ type Committer interface {
 	// Floor is where the table stands now.
 	Floor(ctx context.Context) (record.Floor, error)
 	// Init records where partitions that were never read begin, before their first record is read: it swaps the
-	// floor from base to next, and fails when the table's floor is not base any more.
+	// floor from base to next, or fails with ErrFloorMoved when the table's floor is not base any more.
 	Init(ctx context.Context, base, next record.Floor) error
 	// Commit makes the sealed visible, in order. It returns nil only when it is known what became of each: it is in
 	// Outcome.Committed or in Outcome.Rejected.
 	Commit(ctx context.Context, sealed []record.Sealed) (Outcome, error)
 }
+
+// ErrFloorMoved is wrapped by the error of Committer.Init when the table's floor is not base any more.
+var ErrFloorMoved = errors.New("another process of this job moved the table's floor")
 
 // Outcome is what a commit did.
 type Outcome struct {

@@ -2,19 +2,21 @@ package pipeline
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"firn/internal/record"
 )
 
-// lookOut looks at the source every so often: for topics and partitions that are new or gone, and for the lag.
-func (s *session) lookOut(ctx context.Context) error {
+// lookOut looks at the source every so often, until ctx ends: for topics and partitions that are new or gone, and for
+// the lag. It never waits for the committer, so that the lag is shown while a commit hangs.
+func (s *session) lookOut(ctx context.Context) {
 	tick := time.NewTicker(s.config.MetadataInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-tick.C:
 		}
 		splits, err := s.config.Source.Splits(ctx)
@@ -28,10 +30,10 @@ func (s *session) lookOut(ctx context.Context) error {
 		s.splits.Store(&splits)
 		s.showLag()
 		select {
-		case s.found <- splits:
-		case <-ctx.Done():
-			return nil
+		case <-s.found: // an older look that nobody took
+		default:
 		}
+		s.found <- splits
 	}
 }
 
@@ -52,6 +54,27 @@ func (s *session) showLag() {
 func (s *session) adopt(ctx context.Context, splits []record.Split) error {
 	floor := *s.floor.Load()
 	p := newPlan(floor, splits)
+	if reason := s.ground(p, splits); reason != nil {
+		// What was read of a topic that is gone is in no log any more.
+		if err := s.commitNow(ctx); err != nil {
+			return err
+		}
+		return reason
+	}
+	s.forget(floor, p.missing)
+	if len(p.fresh) > 0 {
+		var err error
+		if floor, err = s.settle(ctx, floor, splits, true); err != nil {
+			return err
+		}
+		s.setFloor(floor)
+	}
+	s.read(floor, splits)
+	return nil
+}
+
+// ground is why the session cannot go on, or nil.
+func (s *session) ground(p plan, splits []record.Split) error {
 	if len(p.restarts) > 0 {
 		r := p.restarts[0]
 		return restartError("topic %s has id %s where it had %s", r.topic, r.now.TopicID, r.was.TopicID)
@@ -61,22 +84,21 @@ func (s *session) adopt(ctx context.Context, splits []record.Split) error {
 			return restartError("topic %s is there again", x.Topic)
 		}
 	}
-	s.forget(floor, p.missing)
-	if len(p.fresh) == 0 {
-		return nil
-	}
-	next, err := s.settle(ctx, floor, splits, true)
-	if err != nil {
-		return err
-	}
-	s.setFloor(next)
-	from := make(map[record.TopicPartition]int64, len(p.fresh))
-	for _, tp := range p.fresh {
-		from[tp], _ = next.Next(tp)
-	}
-	s.config.Log.Info("reading new topic partitions", "partitions", len(from), "first", p.fresh[0].String())
-	s.fetch.add(from)
 	return nil
+}
+
+// read adds the splits that are not being read: new ones, and those that had no leader when the session began.
+func (s *session) read(floor record.Floor, splits []record.Split) {
+	from := positions(floor, splits)
+	maps.DeleteFunc(from, func(tp record.TopicPartition, _ int64) bool { return s.reading[tp] })
+	if len(from) == 0 {
+		return
+	}
+	for tp := range from {
+		s.reading[tp] = true
+	}
+	s.config.Log.Info("reading more topic partitions", "partitions", len(from))
+	s.fetch.add(from)
 }
 
 // forget stops reading topics that are gone (case C26). Their floor stays in the table.
@@ -87,6 +109,7 @@ func (s *session) forget(floor record.Floor, topics []string) {
 			continue
 		}
 		s.gone[topic] = true
+		delete(s.goal, topic)
 		s.config.Log.Warn("topic is gone; its rows and its floor stay in the table", "topic", topic)
 		for partition := range floor[topic].Next {
 			gone = append(gone, record.TopicPartition{Topic: topic, Partition: partition})

@@ -10,17 +10,17 @@ import (
 type memory struct {
 	bytesMax int64
 	buffered func() int64
-	full     chan struct{} // of capacity 1: asks for a flush before its time
+	hurry    func() // asks for a commit before its time
 
 	mu    sync.Mutex // guards freed
 	freed chan struct{}
 }
 
-func newMemory(bytesMax int64, buffered func() int64) *memory {
-	return &memory{bytesMax: bytesMax, buffered: buffered, full: make(chan struct{}, 1), freed: make(chan struct{})}
+func newMemory(bytesMax int64, buffered func() int64, hurry func()) *memory {
+	return &memory{bytesMax: bytesMax, buffered: buffered, hurry: hurry, freed: make(chan struct{})}
 }
 
-// wait returns when there is room. It asks for a flush at half of the limit, so that work can go on meanwhile.
+// wait returns when there is room. It asks for a commit at half of the limit, so that work can go on meanwhile.
 func (m *memory) wait(ctx context.Context) error {
 	for {
 		m.mu.Lock()
@@ -28,10 +28,7 @@ func (m *memory) wait(ctx context.Context) error {
 		m.mu.Unlock()
 		held := m.buffered()
 		if held > m.bytesMax/2 {
-			select {
-			case m.full <- struct{}{}:
-			default:
-			}
+			m.hurry()
 		}
 		if held <= m.bytesMax {
 			return ctx.Err()

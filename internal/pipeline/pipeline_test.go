@@ -59,6 +59,9 @@ func runUntil(t *testing.T, c pipeline.Config, what string, done func() bool) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
+	if n := c.Writer.BufferedBytes(); n != 0 {
+		t.Errorf("%d bytes are still buffered", n)
+	}
 }
 
 // eventually polls a condition for up to a minute.
@@ -333,7 +336,7 @@ func TestSlowCommitHoldsTheReadingBack(t *testing.T) {
 			stuck, same = n, 0
 		}
 		if same == 50 { // it has not read on for a while
-			if stuck > 400_000 {
+			if stuck > c.MemoryBytesMax {
 				t.Errorf("%d bytes read against a limit of %d", stuck, c.MemoryBytesMax)
 			}
 			close(hold)

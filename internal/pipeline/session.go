@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"firn/internal/metric"
 	"firn/internal/record"
 )
@@ -23,7 +21,8 @@ type session struct {
 	queue  *queue
 	memory *memory
 	fetch  *fetcher
-	found  chan []record.Split // from the look-out to the committer: splits as they are now
+	found  chan []record.Split // of capacity 1, from the look-out to the committer: splits as they are now
+	early  chan struct{}       // of capacity 1, to the committer: a commit before its time
 
 	// cut is held for reading while a block is written and for writing while an interval is cut off.
 	cut      sync.RWMutex
@@ -31,18 +30,28 @@ type session struct {
 
 	floor  *atomic.Pointer[record.Floor]  // as of the last commit; the pipeline's
 	splits atomic.Pointer[[]record.Split] // as of the last look
-	gone   map[string]bool                // topics that were deleted; the committer's own
-	goal   record.Floor                   // with UntilCaughtUp: where to end
+
+	// These are the committer's own once the session runs.
+	reading map[record.TopicPartition]bool
+	gone    map[string]bool // topics that were deleted
+	goal    record.Floor    // with UntilCaughtUp: where to end; workers read ends instead
+
+	ends map[record.TopicPartition]int64 // the goal as it was at the start; not changed
+	left atomic.Int64                    // offsets below the ends that no worker has finished
 }
 
 func newSession(c *Config, floor *atomic.Pointer[record.Floor]) *session {
 	s := &session{
-		config: c, floor: floor, queue: newQueue(max(1, c.MemoryBytesMax/queueShare)), interval: newInterval(),
-		found: make(chan []record.Split, 1), gone: map[string]bool{},
+		config: c, floor: floor, queue: newQueue(c.queueBytesMax()), interval: newInterval(),
+		found: make(chan []record.Split, 1), early: make(chan struct{}, 1),
+		reading: map[record.TopicPartition]bool{}, gone: map[string]bool{},
 	}
-	s.memory = newMemory(c.MemoryBytesMax-c.MemoryBytesMax/queueShare, c.Writer.BufferedBytes)
+	s.memory = newMemory(c.rowsBytesMax(), c.Writer.BufferedBytes, s.hurry)
 	return s
 }
+
+// buffered is the memory of what was read and is not in files yet.
+func (s *session) buffered() int64 { return s.queue.held() + s.config.Writer.BufferedBytes() }
 
 // run reads, writes and commits until ctx ends or something fails.
 func (s *session) run(ctx context.Context) error {
@@ -50,6 +59,7 @@ func (s *session) run(ctx context.Context) error {
 		return stopped(ctx, err)
 	}
 	s.config.Metrics.State(metric.Running)
+	s.config.Metrics.Workers(s.config.Workers)
 	err := s.walk(ctx)
 	if err != nil {
 		s.config.Writer.Rotate().Discard() // its rows are read again
@@ -85,8 +95,13 @@ func (s *session) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the source: %w", err)
 	}
+	for tp := range from {
+		s.reading[tp] = true
+	}
 	s.setFloor(floor)
-	s.goal = goalOf(splits, c.UntilCaughtUp)
+	if c.UntilCaughtUp {
+		s.aim(splits, from)
+	}
 	s.fetch = newFetcher(reader, s.queue)
 	s.splits.Store(&splits)
 	s.showLag()
@@ -94,16 +109,22 @@ func (s *session) start(ctx context.Context) error {
 	return nil
 }
 
-// goalOf is where the splits end now, or nil when there is no goal.
-func goalOf(splits []record.Split, wanted bool) record.Floor {
-	if !wanted {
-		return nil
+// aim sets the goal: where the splits end now.
+func (s *session) aim(splits []record.Split, from map[record.TopicPartition]int64) {
+	s.ends = make(map[record.TopicPartition]int64, len(splits))
+	for _, x := range splits {
+		s.ends[x.TopicPartition] = x.LastStable
+		s.left.Add(max(0, x.LastStable-from[x.TopicPartition]))
 	}
-	ends := make(map[record.TopicPartition]int64, len(splits))
-	for _, s := range splits {
-		ends[s.TopicPartition] = s.LastStable
+	s.goal = withStarts(record.Floor{}, splits, s.ends)
+}
+
+// advance counts a range that a worker has finished, and asks for a commit when it was the last before the goal.
+func (s *session) advance(r record.Range) {
+	end, ok := s.ends[r.TopicPartition]
+	if n := min(r.To, end) - min(r.From, end); ok && n > 0 && s.left.Add(-n) <= 0 {
+		s.hurry()
 	}
-	return withStarts(record.Floor{}, splits, ends)
 }
 
 // settle brings the floor and the splits together: it says what changed, and records the starts of fresh partitions
@@ -138,13 +159,21 @@ func (s *session) settle(
 		maps.Copy(first, starts)
 	}
 	next := withStarts(floor, splits, first)
-	if err := c.Committer.Init(ctx, floor, next); err != nil {
+	err := c.Committer.Init(ctx, floor, next)
+	if errors.Is(err, ErrFloorMoved) {
+		return nil, restartError("another process of this job recorded where partitions begin")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("recording where %d new topic partitions begin: %w", len(p.fresh), err)
 	}
 	return next, nil
 }
 
 // walk runs the reader, the workers, the look-out and the committer, and waits for all of them.
+//
+// Reading ends when ctx does, when the goal is reached and when the reader fails. Then workers finish the block in
+// hand and one last commit holds what they wrote. All of it is given up when a worker or a commit fails, because a
+// block that is half written cannot be committed, and when the shutdown limit has passed since the reading ended.
 func (s *session) walk(ctx context.Context) error {
 	workers, err := s.workers()
 	if err != nil {
@@ -152,31 +181,41 @@ func (s *session) walk(ctx context.Context) error {
 	}
 	reading, stopReading := context.WithCancel(ctx)
 	defer stopReading()
-	committing, stopCommitting := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopCommitting()
-
-	group, working := errgroup.WithContext(reading)
-	group.Go(func() error { return s.fetch.run(working) })
-	group.Go(func() error { return s.lookOut(working) })
+	finishing, giveUp := context.WithCancelCause(context.WithoutCancel(ctx)) // its cause is the first error
+	defer giveUp(nil)
+	run := func(part func() error) {
+		if err := part(); err != nil {
+			giveUp(err)
+			stopReading()
+		}
+	}
+	var parts sync.WaitGroup
+	var readError error
+	parts.Go(func() {
+		defer stopReading()
+		readError = s.fetch.run(reading)
+	})
+	parts.Go(func() { s.lookOut(reading) })
 	for _, w := range workers {
-		group.Go(func() error { return w.run(working) })
+		parts.Go(func() { run(func() error { return w.run(reading, finishing) }) })
 	}
-	committed := make(chan error, 1)
-	go func() {
-		committed <- s.commitEvery(committing, working.Done())
-		stopReading()
-	}()
-	if err := group.Wait(); err != nil {
-		stopCommitting() // a worker broke off in the middle of a block: nothing more can be committed
-		<-committed
+	parts.Go(func() {
+		defer stopReading()
+		run(func() error { return s.commitEvery(finishing, reading.Done()) })
+	})
+	<-reading.Done()
+	limit := time.AfterFunc(s.config.ShutdownTimeout, func() { giveUp(shutdownError(s.config.ShutdownTimeout)) })
+	defer limit.Stop()
+	parts.Wait()
+	if err := context.Cause(finishing); err != nil {
 		return err
 	}
-	stop := time.AfterFunc(s.config.ShutdownTimeout, stopCommitting)
-	defer stop.Stop()
-	if err := <-committed; err != nil {
-		return err
-	}
-	return s.last(committing)
+	return errors.Join(readError, s.last(finishing))
+}
+
+func shutdownError(limit time.Duration) error {
+	return fmt.Errorf("what was read could not be committed within limits.shutdown_timeout (%s); it is read again at the "+
+		"next start", limit)
 }
 
 // workers makes the workers, each with a decoder of its own.
@@ -195,7 +234,11 @@ func (s *session) workers() ([]*worker, error) {
 // last commits what was written since the last cut.
 func (s *session) last(ctx context.Context) error {
 	s.config.Metrics.State(metric.Stopping)
-	if err := s.commitNow(ctx); err != nil {
+	err := s.commitNow(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	if err != nil {
 		return fmt.Errorf("committing what was read before the end: %w", err)
 	}
 	return nil

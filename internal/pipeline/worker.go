@@ -15,17 +15,17 @@ type worker struct {
 	events  record.EventTimes
 }
 
-// run takes blocks until ctx ends.
-func (w *worker) run(ctx context.Context) error {
+// run takes blocks until reading ends. The block in hand is finished then, unless finishing ends too.
+func (w *worker) run(reading, finishing context.Context) error {
 	s := w.session
 	for {
-		if err := s.memory.wait(ctx); err != nil {
+		if err := s.memory.wait(reading); err != nil {
 			return nil
 		}
-		if err := s.queue.wait(ctx); err != nil {
+		if err := s.queue.wait(reading); err != nil {
 			return nil
 		}
-		if err := w.next(ctx); err != nil {
+		if err := w.next(finishing); err != nil {
 			return err
 		}
 	}
@@ -37,11 +37,12 @@ func (w *worker) next(ctx context.Context) error {
 	s := w.session
 	s.cut.RLock()
 	defer s.cut.RUnlock()
-	block := s.queue.take()
-	if block == nil {
+	block, ok := s.queue.take()
+	if !ok {
 		return nil
 	}
-	return w.handle(ctx, block)
+	defer s.queue.done(block)
+	return w.handle(ctx, block.Block)
 }
 
 func (w *worker) handle(ctx context.Context, block *record.Block) error {
@@ -64,9 +65,11 @@ func (w *worker) handle(ctx context.Context, block *record.Block) error {
 		}
 	}
 	s.interval.add(block, counts, w.events)
+	s.advance(block.Range)
 	m := s.config.Metrics
 	m.Read(block.Topic, block.Partition, len(block.Records)-controls, block.Bytes)
 	m.Decoded(w.batch.Rows, len(w.batch.Rejected), tombstones)
+	m.Buffered(s.buffered())
 	m.Gap(block.Topic, block.Partition, block.Gap.From, block.Gap.To)
 	return nil
 }

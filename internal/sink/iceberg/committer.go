@@ -2,7 +2,6 @@ package iceberg
 
 import (
 	"context"
-	"errors"
 
 	"firn/internal/pipeline"
 	"firn/internal/record"
@@ -22,9 +21,6 @@ func NewCommitter(c *table.Committer) *Committer { return &Committer{c} }
 // Floor implements pipeline.Committer.
 func (c *Committer) Floor(ctx context.Context) (record.Floor, error) { return c.table.Floor(ctx) }
 
-// ErrFloorMoved says that another process moved the table's floor between a look at it and a change.
-var ErrFloorMoved = errors.New("another process of this job moved the table's floor")
-
 // Init implements pipeline.Committer.
 func (c *Committer) Init(ctx context.Context, base, next record.Floor) error {
 	_, err := c.table.SetFloor(ctx, func(now record.Floor) (record.Floor, error) {
@@ -33,7 +29,7 @@ func (c *Committer) Init(ctx context.Context, base, next record.Floor) error {
 			return next, nil
 		}
 		if !now.Equal(base) {
-			return nil, ErrFloorMoved
+			return nil, pipeline.ErrFloorMoved
 		}
 		return next, nil
 	})
