@@ -45,7 +45,8 @@ type sim struct {
 }
 
 func newSim(seed uint64) *sim {
-	return &sim{rand: rand.New(rand.NewPCG(seed, 7)), head: simHead{floor: floorAt(here, map[int32]int64{0: 0, 1: 0, 2: 0})}, fold: Fold}
+	start := floorAt(here, map[int32]int64{0: 0, 1: 0, 2: 0})
+	return &sim{rand: rand.New(rand.NewPCG(seed, 7)), head: simHead{floor: start}, fold: Fold}
 }
 
 func (s *sim) frontier() record.Floor {
