@@ -18,8 +18,8 @@ const avroFieldsMax = 10_000
 // by AssignIDs. A union with null is an optional field; any other field is required. Enums become strings, map keys
 // are strings, time and timestamp types keep their meaning in microseconds or nanoseconds; a timestamp with the
 // property adjust-to-utc false has no zone; of a millis type an integer in a message counts milliseconds. Logical types
-// that the specification does not know are ignored, as it demands; those that do not fit their type are errors. Defaults, aliases, orders and enum symbols are not used. The
-// error names every fault by its field.
+// that the specification does not know are ignored, as it demands; those that do not fit their type are errors.
+// Defaults, aliases, orders and enum symbols are not used. The error names every fault by its field.
 func SchemaFromAvro(text []byte) (*record.Schema, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("reading Avro schema: the text is not valid UTF-8")

@@ -153,13 +153,15 @@ func (c *compiler) textual(k record.Kind) bool {
 
 // integerRange is what an integer literal may be for the type, and by how much it is less than the column's value.
 func integerRange(t record.Type) (low, high, scale int64) {
-	low, high, scale = math.MinInt64, math.MaxInt64, 1
 	switch t.Kind {
 	case record.KindInt, record.KindDate:
 		return math.MinInt32, math.MaxInt32, 1
 	case record.KindTime:
 		low, high = 0, microsPerDay-1
+	default:
+		low, high = math.MinInt64, math.MaxInt64
 	}
+	scale = 1
 	if t.Millis {
 		scale = 1000
 	}

@@ -37,10 +37,12 @@ func TestIntegersOfAvroMillisTypesCountMilliseconds(t *testing.T) {
 			t.Errorf("row %d: %d %d %d", row, at, clock, fine)
 		}
 	}
-	if r := batch.Rejected[0].Reason; !strings.Contains(r, "does not fit timestamptz (-9223372036854775 to 9223372036854775)") {
-		t.Error(r)
-	}
-	if r := batch.Rejected[1].Reason; !strings.Contains(r, "does not fit time (0 to 86399999)") {
-		t.Error(r)
+	for i, want := range []string{
+		"does not fit timestamptz (-9223372036854775 to 9223372036854775)",
+		"does not fit time (0 to 86399999)",
+	} {
+		if got := batch.Rejected[i].Reason; !strings.Contains(got, want) {
+			t.Errorf("rejected because %s, want %s", got, want)
+		}
 	}
 }

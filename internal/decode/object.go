@@ -12,7 +12,8 @@ func (d *JSON) object(o *object, p, row int) int {
 		return d.complete(o, p, row)
 	}
 	for at := &o.head; ; {
-		f, end := at.next, 0
+		var end int
+		f := at.next
 		if f != nil && len(f.quoted) <= len(b)-p && string(b[p:p+len(f.quoted)]) == f.quoted {
 			end = p + len(f.quoted)
 		} else if f, end = d.key(o, p); end < 0 {

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 func ParseType(text string) (record.Type, error) {
 	s := typeText{text: text}
 	if !utf8.ValidString(text) {
-		return record.Type{}, fmt.Errorf("reading type: the text is not valid UTF-8")
+		return record.Type{}, errors.New("reading type: the text is not valid UTF-8")
 	}
 	f := s.field("", 1)
 	if f.Required {
