@@ -135,7 +135,13 @@ func (b *bounds) limits(t *leafType, length int) (low, high []byte) {
 		flipSign(low)
 		flipSign(high)
 		return low, high
+	default:
+		return b.byteLimits(t, length)
 	}
+}
+
+// byteLimits cuts texts and binaries to length, the high one up; values of a fixed length are kept whole.
+func (b *bounds) byteLimits(t *leafType, length int) (low, high []byte) {
 	if t.kind == record.KindString {
 		return truncateText(b.low, length), truncateTextUp(b.high, b.hiCut, length)
 	}

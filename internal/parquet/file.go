@@ -206,16 +206,18 @@ func (f *File) openBytes() int64 {
 }
 
 // Finish writes the file to w and describes it: all of DataFile but path, partition and sort order, which are the
-// caller's. After it the file can only be Reset, also when it failed.
+// caller's. After it nothing can be appended until Reset. It may be called again and writes the same bytes, so that
+// a file that could not be stored is stored again without a copy of it.
 func (f *File) Finish(w io.Writer) (record.DataFile, error) {
-	if f.err != nil {
+	if f.err != nil && !errors.Is(f.err, ErrFinished) {
 		return record.DataFile{}, f.err
 	}
-	f.err = ErrFinished
 	ws := f.options.Pool.borrow()
 	defer f.options.Pool.giveBack(ws)
-	if err := f.finishRowGroup(ws); err != nil {
-		return record.DataFile{}, fmt.Errorf("finishing a parquet file: %w", err)
+	f.err = ErrFinished
+	if err := f.finishRowGroup(ws); err != nil { // the second time there is none to finish
+		f.err = fmt.Errorf("finishing a parquet file: %w", err)
+		return record.DataFile{}, f.err
 	}
 	out := countingWriter{w: w}
 	splits, err := f.write(&out, ws)

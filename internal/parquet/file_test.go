@@ -206,9 +206,6 @@ func TestFinishedFileMustBeReset(t *testing.T) {
 	if err := f.Append(columnsOf(textSchema(), texts(1, func(int) int { return 1 })), nil); !errors.Is(err, ErrFinished) {
 		t.Errorf("append: %v", err)
 	}
-	if _, err := f.Finish(io.Discard); !errors.Is(err, ErrFinished) {
-		t.Errorf("finish: %v", err)
-	}
 	f.Reset()
 	rows := texts(5, func(i int) int { return i })
 	data, _ := fillFile(t, f, textSchema(), rows, 2)
@@ -228,10 +225,11 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestWriteErrorsAreReturned(t *testing.T) {
+// A file that could not be written is written again, to the byte as if nothing had happened.
+func TestWriteErrorsAreReturnedAndNotFinal(t *testing.T) {
 	rows := texts(300, func(i int) int { return i % 100 })
 	o := Options{PageBytesMax: 1 << 10, DictionaryBytesMax: 1 << 10}
-	data, _ := writeFile(t, textSchema(), rows, o, 100)
+	data, described := writeFile(t, textSchema(), rows, o, len(rows))
 	for _, left := range []int{0, 3, 100, len(data) / 2, len(data) - 300, len(data) - 100, len(data) - 1} {
 		f := newFile(t, textSchema(), o)
 		if err := f.Append(columnsOf(textSchema(), rows), nil); err != nil {
@@ -239,6 +237,16 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		}
 		if _, err := f.Finish(&failingWriter{left}); !errors.Is(err, errDiskFull) {
 			t.Errorf("with room for %d of %d bytes: %v", left, len(data), err)
+		}
+		for range 2 {
+			var out bytes.Buffer
+			d, err := f.Finish(&out)
+			if err != nil || !bytes.Equal(out.Bytes(), data) {
+				t.Errorf("after room for %d bytes: %d bytes, want the same %d; error %v", left, out.Len(), len(data), err)
+			}
+			if diff := cmp.Diff(described, d); diff != "" {
+				t.Errorf("after room for %d bytes: %s", left, diff)
+			}
 		}
 	}
 }

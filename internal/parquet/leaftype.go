@@ -118,6 +118,7 @@ func annotate(e *format.SchemaElement, t record.Type) {
 		e.LogicalType.Value = &format.DecimalType{Precision: precision, Scale: scale}
 		e.ConvertedType = thrift.New(deprecated.Decimal)
 		e.Precision, e.Scale = thrift.New(precision), thrift.New(scale)
+	default: // the physical type says all
 	}
 }
 

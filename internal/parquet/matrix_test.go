@@ -88,7 +88,7 @@ func nestings() []nesting {
 		{"optional", func(leaf record.Type, vs []any) (record.Field, []any) {
 			return record.Field{ID: 1, Name: "c", Type: leaf}, append([]any{nil}, append(slices.Clone(vs), nil, nil)...)
 		}},
-		{"only nulls", func(leaf record.Type, vs []any) (record.Field, []any) {
+		{"only nulls", func(leaf record.Type, _ []any) (record.Field, []any) {
 			return record.Field{ID: 1, Name: "c", Type: leaf}, []any{nil, nil, nil}
 		}},
 		{"required in required struct", func(leaf record.Type, vs []any) (record.Field, []any) {

@@ -207,7 +207,7 @@ func arrowValue(t tb, typ *record.Type, a arrow.Array, i int) any {
 		id := a.Value(i)
 		return id[:]
 	case *array.Decimal128:
-		return decimalValue(typ, decimal.Decimal128(a.Value(i)))
+		return decimalValue(typ, a.Value(i))
 	default:
 		return nestedValue(t, typ, a, i)
 	}
