@@ -160,7 +160,7 @@ func readBounded(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, fileBytesMax+1))
 	if err == nil && len(text) > fileBytesMax {
 		err = fmt.Errorf("%s is larger than %s", name, ByteSize(fileBytesMax))
@@ -170,8 +170,7 @@ func readBounded(name string) ([]byte, error) {
 
 // reason is an error of the file system without the path and operation, which the message names already.
 func reason(err error) string {
-	var pathError *os.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*os.PathError](err); ok {
 		return pathError.Err.Error()
 	}
 	return err.Error()
