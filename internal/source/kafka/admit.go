@@ -59,8 +59,7 @@ func (r *reader) admit(ctx context.Context) {
 }
 
 func (r *reader) lookFailed(err error) {
-	var fault *Error
-	if errors.As(err, &fault) {
+	if _, final := errors.AsType[*Error](err); final {
 		r.failures = append(r.failures, failure{err: err})
 		return
 	}

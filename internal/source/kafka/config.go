@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,7 +64,7 @@ type startAt struct {
 func (c Config) check() (settings, error) {
 	s := settings{Config: c}
 	if len(c.Topics) == 0 {
-		return s, fmt.Errorf("kafka source: no topics are named")
+		return s, errors.New("kafka source: no topics are named")
 	}
 	switch c.Start {
 	case "", StartEarliest:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"strconv"
 	"strings"
@@ -100,9 +101,7 @@ func open(t *testing.T, s *Source, from map[record.TopicPartition]int64) *collec
 	}
 	t.Cleanup(func() { _ = r.Close() })
 	c := &collector{t: t, reader: r.(*reader), next: make(map[record.TopicPartition]int64)}
-	for tp, offset := range from {
-		c.next[tp] = offset
-	}
+	maps.Copy(c.next, from)
 	return c
 }
 

@@ -40,7 +40,7 @@ func (s *Source) Preflight(ctx context.Context) error {
 func (s *Source) connect(ctx context.Context) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 100*time.Millisecond, 2*time.Second
-	last := error(context.DeadlineExceeded)
+	last := context.DeadlineExceeded
 	for {
 		err := s.admin.Ping(ctx)
 		if err == nil {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"firn/internal/record"
 )
@@ -44,8 +45,6 @@ func (s *Source) startOffsets(ctx context.Context, tps []record.TopicPartition) 
 		}
 	}
 	ends, err := s.listOffsets(ctx, late, atEnd, s.isolation())
-	for tp, offset := range ends {
-		found[tp] = offset
-	}
+	maps.Copy(found, ends)
 	return found, err
 }

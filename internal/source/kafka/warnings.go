@@ -41,7 +41,7 @@ func (w *warnings) warn(message string, attributes ...any) {
 	if skipped > 0 {
 		attributes = append(attributes, "repeated", skipped)
 	}
-	w.log.Warn(message, attributes...)
+	w.log.Warn(message, attributes...) //nolint:sloglint // a constant of the caller
 }
 
 // due says whether the message may be logged now, and how often it was held back since it last was.
@@ -72,7 +72,7 @@ func (w *warnings) Log(level kgo.LogLevel, message string, attributes ...any) {
 		w.warn("kafka client: "+message, attributes...)
 		return
 	}
-	w.log.Debug("kafka client: "+message, attributes...)
+	w.log.Debug("kafka client: "+message, attributes...) //nolint:sloglint // the client's messages are constants
 }
 
 // OnBrokerConnect says why no connection comes about: the network, TLS or SASL.
