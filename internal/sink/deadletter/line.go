@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -104,7 +105,7 @@ func ParseLine(text []byte) (Letter, error) {
 		return Letter{}, fmt.Errorf("reading a dead letter: %w", err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return Letter{}, fmt.Errorf("reading a dead letter: more than one JSON object is in the line")
+		return Letter{}, errors.New("reading a dead letter: more than one JSON object is in the line")
 	}
 	return in.letter()
 }
