@@ -146,7 +146,7 @@ type reply struct {
 // forward sends a commit on, under a context of its own: the catalog works on when its client has gone.
 func (c *Catalog) forward(r *http.Request, body []byte) *reply {
 	target := c.upstream.JoinPath(r.URL.EscapedPath())
-	request, err := http.NewRequest(r.Method, target.String(), bytes.NewReader(body)) //nolint:noctx // see above
+	request, err := http.NewRequest(r.Method, target.String(), bytes.NewReader(body))
 	if err != nil {
 		c.fail(err)
 		return nil
@@ -157,7 +157,7 @@ func (c *Catalog) forward(r *http.Request, body []byte) *reply {
 		c.fail(err)
 		return nil
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		c.fail(err)
