@@ -62,7 +62,7 @@ func (s *session) openBroker(ctx context.Context) (*broker, error) {
 		return nil, err
 	}
 	return &broker{
-		addresses: []string{said.Address}, topic: topic, kind: "in-memory stand-in for Kafka in a process of its own",
+		addresses: []string{said.Address}, topic: topic, kind: "an in-memory stand-in for Kafka in a process of its own",
 		close: func(context.Context) error { return c.end() },
 	}, nil
 }
@@ -83,7 +83,7 @@ func openTopic(ctx context.Context, addresses []string, topic string) (*broker, 
 		return nil, fmt.Errorf("making topic %s: %w", topic, err)
 	}
 	return &broker{
-		addresses: addresses, topic: topic, kind: "Kafka",
+		addresses: addresses, topic: topic, kind: "a Kafka broker",
 		close: func(ctx context.Context) error {
 			defer client.Close()
 			deleted, err := admin.DeleteTopics(ctx, topic)

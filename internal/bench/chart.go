@@ -91,13 +91,18 @@ func rivalBars(r *Result) []chartBar {
 }
 
 func chartNotes(r *Result) []string {
+	runs := "one run"
+	if len(r.Runs) > 1 {
+		runs = fmt.Sprintf("median of %d runs", len(r.Runs))
+	}
 	notes := []string{
-		fmt.Sprintf("firn: median of %d runs, start-up included. Rivals: the best of one or two runs, commits every %s,", len(r.Runs),
+		fmt.Sprintf("firn: %s, start-up included. Rivals: the best of one or two runs, commits every %s,", runs,
 			rivalCommits),
 		"start-up and warm-up left out. Dataflow: public figures, other machines, per vCPU.",
 	}
 	if r.LoadAtStart != nil && *r.LoadAtStart > BusyLoad {
-		notes = append(notes, fmt.Sprintf("firn was measured while the machine was busy (load average %.1f).", *r.LoadAtStart))
+		notes = append(notes, fmt.Sprintf("firn was measured while the machine was busy (load average %.1f).",
+			*r.LoadAtStart))
 	}
 	return notes
 }
@@ -154,8 +159,8 @@ func (c *chart) svg() []byte {
 			}
 			width := max(1, b.value*scale)
 			text(chartMargin, y+16, "name", b.name)
-			fmt.Fprintf(&body, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n", left, y+4, width,
-				chartBarHigh, class)
+			fmt.Fprintf(&body, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n",
+				left, y+4, width, chartBarHigh, class)
 			text(left+int(width)+6, y+16, "value", number(b.value))
 			y += chartBarStep
 		}
@@ -167,8 +172,8 @@ func (c *chart) svg() []byte {
 	}
 	y += chartMargin
 	return fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "+
-		"role=\"img\" aria-label=\"%s\">\n<style>%s</style>\n%s</svg>\n", chartWidth, y, chartWidth, y, escaped(c.title), chartStyle,
-		body.Bytes())
+		"role=\"img\" aria-label=\"%s\">\n<style>%s</style>\n%s</svg>\n", chartWidth, y, chartWidth, y, escaped(c.title),
+		chartStyle, body.Bytes())
 }
 
 // largest is the largest value, for the scale.

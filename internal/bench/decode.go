@@ -83,8 +83,8 @@ func (s *session) decode(ctx context.Context, c decodeCase) (Result, error) {
 		"%d messages of %d bytes on average, in blocks of %d, from memory into reused columns",
 		records, messages.bytes/int64(records), blockRecords))
 	r.Goal, r.GoalReason = c.goal, decodeGoalReason
-	r.Rival = &Rival{Name: rival, Value: median(rates[1]), Source: "the same messages into a struct, measured in turn with " +
-		"firn by the same command"}
+	r.Rival = &Rival{Name: rival, Value: median(rates[1]), Source: "the same messages into a struct, measured in turn " +
+		"with firn by the same command"}
 	return r, nil
 }
 

@@ -13,11 +13,6 @@ import (
 // freshnessRates are in million bytes a second.
 func freshnessRates() []float64 { return []float64{5, 20} }
 
-// freshnessGoals are in milliseconds, by percentile: those of the reference for its fastest way, halved.
-func freshnessGoals() map[string]float64 {
-	return map[string]float64{"P50": 500, "P95": 950, "P99": 1350}
-}
-
 func freshnessBenchmark() Benchmark {
 	return Benchmark{
 		Name: "freshness", Summary: "time from a message's making until its row is visible, at a steady rate",
@@ -119,9 +114,10 @@ func (s *session) freshResults(rate float64, runs []flowed) []Result {
 		}
 		return values
 	}
-	conditions := fmt.Sprintf("%.1f MB/s reached for %s, messages of %d bytes in %d topic partitions of an %s; %s, zstd, commits "+
-		"every %s; the first commits are counted too", median(column(func(f flowed) float64 { return f.mbPerSecond })), s.For,
-		narrowBytes, topicPartitions, runs[0].kind, bucketed, freshCommits)
+	conditions := fmt.Sprintf("%.1f MB/s reached for %s, messages of %d bytes in %d topic partitions of %s; %s, zstd, "+
+		"commits every %s; the first commits are counted too",
+		median(column(func(f flowed) float64 { return f.mbPerSecond })), s.For, narrowBytes, topicPartitions, runs[0].kind,
+		bucketed, freshCommits)
 	name := fmt.Sprintf("freshness at %g MB/s", rate)
 	percentile := func(p string, of func(flowed) float64) Result {
 		r := s.result(name+", "+p, "ms", column(of), conditions)

@@ -10,6 +10,9 @@ import (
 // generateMB is what one call of the generator makes.
 const generateMB = 64
 
+// generateGoalReason is why the goal is what it is.
+const generateGoalReason = "a generator must not be what is measured: several times what a job moves"
+
 // generateCase is one template.
 type generateCase struct {
 	name string
@@ -47,7 +50,7 @@ func generateBenchmark() Benchmark {
 			for i, c := range cases {
 				results[i] = s.result("generate, "+c.name, unitPerCPU, rates[i], "one worker, no rate limit, messages thrown away")
 				if c.goal > 0 {
-					results[i].Goal, results[i].GoalReason = c.goal, "a generator must not be what is measured: several times what a job moves"
+					results[i].Goal, results[i].GoalReason = c.goal, generateGoalReason
 				}
 			}
 			return results, nil

@@ -88,8 +88,8 @@ type jobOrder struct {
 // drainMax bounds how long a job may take to commit what was sent before the order to end.
 const drainMax = time.Minute
 
-// RunJob answers RoleJob: it runs a job and says on out when it runs and, at its end, what came of it. It ends by itself
-// when untilCaughtUp, at an order from in, or when in ends.
+// RunJob answers RoleJob: it runs a job and says on out when it runs and, at its end, what came of it. It ends by
+// itself when untilCaughtUp, at an order from in, or when in ends.
 func RunJob(
 	ctx context.Context, j *job.Job, untilCaughtUp bool, in io.Reader, out io.Writer, log *slog.Logger,
 ) (err error) {

@@ -29,8 +29,8 @@ type moveCase struct {
 }
 
 // moveGoalReason is why the goals are what they are.
-const moveGoalReason = "a trial of the design reached it in memory, with the cost of receiving by TCP added, on another " +
-	"machine (docs/decisions/20261129-own-decoder-and-page-writer.md)"
+const moveGoalReason = "a trial of the design reached it in memory, with the cost of receiving by TCP added, on " +
+	"another machine (docs/decisions/20261129-own-decoder-and-page-writer.md)"
 
 const rivalCommits = 10 * time.Second
 
@@ -57,11 +57,13 @@ func (c moveCase) String() string {
 	return fmt.Sprintf("%s, %s, commits every %s", partition, compression, c.commitInterval)
 }
 
-func kafkaToIcebergBenchmark() Benchmark {
+func kafkaToIcebergBenchmark() Benchmark { return moveBenchmark(moveCases()) }
+
+func moveBenchmark(cases []moveCase) Benchmark {
 	return Benchmark{
 		Name: "kafka-to-iceberg", Summary: "the main job in a process of its own, from a topic that is full at the start",
-		steps: func(o Options) int { return 1 + len(moveCases())*o.Runs },
-		run:   func(ctx context.Context, s *session) ([]Result, error) { return s.moveAll(ctx, moveCases()) },
+		steps: func(o Options) int { return 1 + len(cases)*o.Runs },
+		run:   func(ctx context.Context, s *session) ([]Result, error) { return s.moveAll(ctx, cases) },
 	}
 }
 
@@ -144,8 +146,8 @@ func (s *session) moveResults(c moveCase, runs []moved, b *broker, sent gen.Stat
 	for _, m := range runs {
 		speed, peak, file = append(speed, m.mbPerCPUSecond), append(peak, m.peakMB), append(file, m.fileMB)
 	}
-	conditions := fmt.Sprintf("%s messages of %d bytes, not compressed, in %d topic partitions of an %s; hadoop catalog in a "+
-		"local folder; the CPU time is the job's process from start to end", humanize.Comma(sent.Messages), narrowBytes,
+	conditions := fmt.Sprintf("%s messages of %d bytes, not compressed, in %d topic partitions of %s; hadoop catalog in "+
+		"a local folder; the CPU time is the job's process from start to end", humanize.Comma(sent.Messages), narrowBytes,
 		topicPartitions, b.kind)
 	name := "kafka-to-iceberg, " + c.String()
 	results := []Result{

@@ -22,8 +22,8 @@ const (
 		`"ts":"{{date("01-01-2026 00:00:00","01-01-2027 00:00:00","yyyy-MM-dd'T'HH:mm:ss.SSSX")}}",` +
 		`"recv":"{{date("01-01-2026 00:00:00","01-01-2027 00:00:00","yyyy-MM-dd'T'HH:mm:ss.SSSX")}}",` +
 		`"price":{{double(0,5000,"%.2f")}},"qty":{{integer(0,50)}},"country":"{{random("DE","US","FR","IL")}}",` +
-		`"device":{"os":"{{random("ios","android","windows")}}","ver":"{{integer(0,20)}}.{{integer(0,9)}}.{{integer(0,9)}}",` +
-		`"w":{{integer(800,2800)}},"retina":{{bool()}}},` +
+		`"device":{"os":"{{random("ios","android","windows")}}",` +
+		`"ver":"{{integer(0,20)}}.{{integer(0,9)}}.{{integer(0,9)}}","w":{{integer(800,2800)}},"retina":{{bool()}}},` +
 		`"referrer":{{random("null","null",'"https://example.com/p/17?q=a4"','"https://example.com/cart"')}},` +
 		`"ip":"{{ipv4()}}","ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/{{integer(100,130)}}.0.0.0",` +
 		`"is_new":{{bool()}},"note":{{random("null","null","null",'"said \"hi\"\nand left"','"gr\u00f6\u00dfe"')}},` +

@@ -34,8 +34,8 @@ func remarks(results []Result) []string {
 		return nil
 	}
 	r := &results[0]
-	lines := []string{"", "by: how many times better; for figures in ms and of memory less is better. spread: largest minus " +
-		"smallest run, of the median."}
+	lines := []string{"", "by: how many times better; for figures in ms and of memory less is better. spread: largest " +
+		"minus smallest run, of the median."}
 	machine := fmt.Sprintf("%s, %d cores, %s, %s, %s", r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS,
 		r.Machine.Go)
 	lines = append(lines, fmt.Sprintf("commit %s, %s", r.Commit, strings.TrimPrefix(machine, ", ")))

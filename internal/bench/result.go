@@ -74,6 +74,7 @@ func writeFile(folder, name string, text []byte) (string, error) {
 		return "", fmt.Errorf("making the folder of figures: %w", err)
 	}
 	path := filepath.Join(folder, name)
+	//nolint:gosec // everyone may read a figure
 	if err := os.WriteFile(path+".part", text, 0o644); err != nil {
 		return "", fmt.Errorf("writing the figure %s: %w", name, err)
 	}

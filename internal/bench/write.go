@@ -37,7 +37,8 @@ const writeGoalReason = "a trial of the page writer alone, without the sink arou
 
 func writeCases() []writeCase {
 	return []writeCase{
-		{parquet.CodecNone, 1, 8274}, {parquet.CodecSnappy, 1, 3361}, {parquet.CodecLZ4Raw, 1, 3365}, {parquet.CodecZstd, 1, 527},
+		{parquet.CodecNone, 1, 8274}, {parquet.CodecSnappy, 1, 3361}, {parquet.CodecLZ4Raw, 1, 3365},
+		{parquet.CodecZstd, 1, 527},
 		{parquet.CodecNone, writeBuckets, 2500}, {parquet.CodecZstd, writeBuckets, 0},
 	}
 }
@@ -109,14 +110,14 @@ func (s *session) write(ctx context.Context, r *rows, c writeCase) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	speed := s.result(name, unitPerCPU, rates[0], fmt.Sprintf("%d rows a flush, in memory, files thrown away; they are %.2f "+
-		"of the size of the JSON", r.count, own.ratio(r)))
+	speed := s.result(name, unitPerCPU, rates[0], fmt.Sprintf("%d rows a flush, in memory, files thrown away; they are "+
+		"%.2f of the size of the JSON", r.count, own.ratio(r)))
 	if c.goal > 0 {
 		speed.Goal, speed.GoalReason = c.goal, writeGoalReason
 	}
-	speed.Rival = &Rival{Name: "parquet-go", Value: median(rates[1]), Source: fmt.Sprintf("version %q, its generic writer with its "+
-		"defaults and this codec, rows already split, measured in turn with firn by the same command; its files are %.2f of "+
-		"the size of the JSON", moduleVersion("github.com/parquet-go/parquet-go"), other.ratio(r))}
+	speed.Rival = &Rival{Name: "parquet-go", Value: median(rates[1]), Source: fmt.Sprintf("its generic writer%s "+
+		"with its defaults and this codec, rows already split, measured in turn with firn by the same command; its files "+
+		"are %.2f of the size of the JSON", moduleVersion("github.com/parquet-go/parquet-go"), other.ratio(r))}
 	return speed, nil
 }
 
@@ -233,7 +234,7 @@ func parquetGoCodec(c parquet.Codec) compress.Codec {
 	}
 }
 
-// moduleVersion is the version of a module in this program, empty when the build does not say.
+// moduleVersion is " of VERSION" for a module in this program, empty when the build does not say.
 func moduleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -241,7 +242,7 @@ func moduleVersion(path string) string {
 	}
 	for _, m := range info.Deps {
 		if m.Path == path {
-			return m.Version
+			return " of " + m.Version
 		}
 	}
 	return ""
