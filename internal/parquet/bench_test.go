@@ -26,15 +26,15 @@ func referenceSchema() *record.Schema {
 	}}
 }
 
-func referenceBatch(s *record.Schema, seed uint64) []record.Column {
+func referenceBatch(s *record.Schema, rows int, seed uint64) []record.Column {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	rng := rand.New(rand.NewPCG(1, seed))
 	columns := record.NewColumns(s.Fields)
-	buffer := make([]byte, referenceRows*referenceTextBytes)
+	buffer := make([]byte, rows*referenceTextBytes)
 	for i := range buffer {
 		buffer[i] = alphabet[rng.IntN(len(alphabet))]
 	}
-	for i := range referenceRows {
+	for i := range rows {
 		for c := range columns {
 			columns[c].Grow()
 			columns[c].Valid[i] = true
@@ -61,7 +61,7 @@ func BenchmarkWrite(b *testing.B) {
 	for _, files := range []int{1, 64} {
 		batches := make([]batch, benchmarkBatches)
 		for i := range batches {
-			columns, selections := referenceBatch(s, uint64(i)), make([][]int32, files)
+			columns, selections := referenceBatch(s, referenceRows, uint64(i)), make([][]int32, files)
 			for row, id := range columns[0].Ints64 {
 				n := uint64(id) % uint64(files)
 				selections[n] = append(selections[n], int32(row))
@@ -137,7 +137,7 @@ func cpuSeconds(b *testing.B) float64 {
 // BenchmarkSmallFile writes files of 16 rows, as a low commit interval makes them.
 func BenchmarkSmallFile(b *testing.B) {
 	s := referenceSchema()
-	columns := referenceBatch(s, 0)
+	columns := referenceBatch(s, referenceRows, 0)
 	rows := make([]int32, 16)
 	for i := range rows {
 		rows[i] = int32(7 * i)

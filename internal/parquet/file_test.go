@@ -261,7 +261,7 @@ func TestMemory(t *testing.T) {
 	if held := f.BufferedBytes(); held > 1<<10 {
 		t.Errorf("a new file holds %d bytes", held)
 	}
-	columns := referenceBatch(s, 0)
+	columns := referenceBatch(s, 5000, 0) // 75 pages
 	for range 2 {
 		if err := f.Append(columns, nil); err != nil {
 			t.Fatal(err)
@@ -288,7 +288,7 @@ func TestSmallFileAllocations(t *testing.T) {
 	s := referenceSchema()
 	o := DefaultOptions()
 	o.Pool = NewPool(1 << 20)
-	f, columns := newFile(t, s, o), referenceBatch(s, 0)
+	f, columns := newFile(t, s, o), referenceBatch(s, 10, 0)
 	rows := []int32{1, 2, 3, 4, 5, 6, 7, 8}
 	got := testing.AllocsPerRun(20, func() {
 		if err := f.Append(columns, rows); err != nil {
