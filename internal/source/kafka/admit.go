@@ -11,9 +11,7 @@ import (
 )
 
 const (
-	// lookInterval is how often partitions that cannot be read are looked at again: topics that are gone, partitions
-	// without a leader, brokers that do not answer.
-	lookInterval = 5 * time.Second
+	lookIntervalDefault = 5 * time.Second
 	// lookTimeout bounds one look, during which nothing is read.
 	lookTimeout = 5 * time.Second
 )
@@ -36,7 +34,7 @@ func (r *reader) admit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	seen, err := r.source.look(ctx, due)
-	later := time.Now().Add(lookInterval)
+	later := time.Now().Add(r.source.lookInterval)
 	for _, tp := range due {
 		w := r.waiting[tp]
 		w.due = later // unless admitted or failed below
@@ -181,7 +179,7 @@ func (r *reader) replace(name, id string) {
 	if t != nil {
 		for tp := range r.reading {
 			if tp.Topic == name {
-				r.recheck(tp, time.Now().Add(lookInterval))
+				r.recheck(tp, time.Now().Add(r.source.lookInterval))
 			}
 		}
 		r.client.PurgeTopicsFromConsuming(name)

@@ -54,7 +54,7 @@ func TestBudgetBoundsWhatIsBuffered(t *testing.T) {
 	cluster := newCluster(t, kfake.SeedTopics(8, "orders"), kfake.SyntheticFetch(kfake.SyntheticBatch{
 		Records: 500, RecordBytes: 1000, RandomFrac: 0.05, Compression: kgo.ZstdCompression(),
 	}))
-	const limit = 8 << 20
+	const limit, polls = 8 << 20, 16
 	s := newSource(t, cluster.ListenAddrs(), func(c *Config) { c.BufferBytesMax = limit })
 	from := make(map[record.TopicPartition]int64)
 	for p := range int32(8) {
@@ -62,7 +62,7 @@ func TestBudgetBoundsWhatIsBuffered(t *testing.T) {
 	}
 	c := open(t, s, from)
 	total := 0
-	for i := range 40 {
+	for i := range polls {
 		blocks, err := c.reader.Next(patient(t))
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestBudgetBoundsWhatIsBuffered(t *testing.T) {
 			t.Errorf("at poll %d the client held %d bytes, the limit is %d", i, held, limit)
 		}
 	}
-	if total < 40*limit/8 {
-		t.Errorf("the client held %d bytes on average, little of the limit of %d", total/40, limit)
+	if total < polls*limit/8 {
+		t.Errorf("the client held %d bytes on average, little of the limit of %d", total/polls, limit)
 	}
 }

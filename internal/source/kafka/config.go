@@ -53,6 +53,9 @@ type settings struct {
 	start     startAt
 	committed bool // read_committed
 	stop      bool // stop at a gap
+	// lookInterval is how often partitions that cannot be read are looked at again: topics that are gone, partitions
+	// without a leader, brokers that do not answer.
+	lookInterval time.Duration
 }
 
 // startAt is where a never-read partition begins.
@@ -62,7 +65,7 @@ type startAt struct {
 }
 
 func (c Config) check() (settings, error) {
-	s := settings{Config: c}
+	s := settings{Config: c, lookInterval: lookIntervalDefault}
 	if len(c.Topics) == 0 {
 		return s, errors.New("kafka source: no topics are named")
 	}

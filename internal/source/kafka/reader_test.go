@@ -219,6 +219,7 @@ func TestNextWaitsForADeletedTopic(t *testing.T) {
 	client := newClient(t, cluster.ListenAddrs())
 	produce(t, client, "orders", 0, "a")
 	s := newSource(t, cluster.ListenAddrs(), func(c *Config) { c.Topics = []string{"orders", "other"} })
+	s.lookInterval = 500 * time.Millisecond
 	other := partitionOf("other", 0)
 	c := open(t, s, map[record.TopicPartition]int64{orders: 0, other: 0})
 	c.reaches(orders, 1)
@@ -235,10 +236,10 @@ func TestNextWaitsForADeletedTopic(t *testing.T) {
 		return waits
 	})
 	requests := count(cluster, -1)
-	c.quiet(2 * time.Second)
-	// 2 s hold 4 fetches of the topic that is there, and a look at the one that is gone.
+	c.quiet(time.Second)
+	// 1 s holds 2 fetches of the topic that is there, and 2 looks at the one that is gone.
 	if n := requests.Load(); n > 15 {
-		t.Errorf("%d requests in 2 s beside a deleted topic", n)
+		t.Errorf("%d requests in 1 s beside a deleted topic", n)
 	}
 
 	// Made again, it is another topic: only the caller may start it.
@@ -246,7 +247,7 @@ func TestNextWaitsForADeletedTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	produce(t, newClient(t, cluster.ListenAddrs()), "orders", 0, "new0", "new1")
-	c.quiet(lookInterval + time.Second)
+	c.quiet(s.lookInterval + time.Second)
 	c.reader.Remove([]record.TopicPartition{orders})
 	if err := c.reader.Add(map[record.TopicPartition]int64{orders: 0}); err != nil {
 		t.Fatal(err)
@@ -293,6 +294,7 @@ func TestAddReadsARecreatedTopicAtOnce(t *testing.T) {
 func TestNextWaitsForATopicThatIsNotThereYet(t *testing.T) {
 	cluster := newCluster(t)
 	s := newSource(t, cluster.ListenAddrs(), nil)
+	s.lookInterval = 200 * time.Millisecond
 	splits, err := s.Splits(context.Background())
 	if err != nil || len(splits) != 0 {
 		t.Fatalf("a topic that does not exist gave %d splits and %v", len(splits), err)
