@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -77,8 +79,12 @@ func openTopic(ctx context.Context, addresses []string, topic string) (*broker, 
 	if err != nil {
 		return nil, fmt.Errorf("making a Kafka client: %w", err)
 	}
+	if err := reach(ctx, client, addresses); err != nil {
+		client.Close()
+		return nil, err
+	}
 	admin := kadm.NewClient(client)
-	if _, err := admin.CreateTopic(ctx, topicPartitions, 1, nil, topic); err != nil {
+	if err := createTopic(ctx, admin, topic); err != nil {
 		client.Close()
 		return nil, fmt.Errorf("making topic %s: %w", topic, err)
 	}
@@ -93,4 +99,34 @@ func openTopic(ctx context.Context, addresses []string, topic string) (*broker, 
 			return nil
 		},
 	}, nil
+}
+
+// reachMax is how long brokers are waited for.
+const reachMax = 10 * time.Second
+
+func reach(ctx context.Context, client *kgo.Client, addresses []string) error {
+	ctx, stop := context.WithTimeout(ctx, reachMax)
+	defer stop()
+	if err := client.Ping(ctx); err != nil {
+		return fmt.Errorf("brokers %s %w: %w", strings.Join(addresses, ","), wire.ErrUnreachable, err)
+	}
+	return nil
+}
+
+// createTopic makes a topic and waits until every partition answers. A job that starts before finds the others only
+// with its next look for partitions, seconds later, and that would be what is measured.
+func createTopic(ctx context.Context, admin *kadm.Client, topic string) error {
+	if _, err := admin.CreateTopic(ctx, topicPartitions, 1, nil, topic); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, childGrace)
+	defer stop()
+	ready := func() bool {
+		ends, err := admin.ListEndOffsets(ctx, topic)
+		return err == nil && ends.Error() == nil && len(ends[topic]) == topicPartitions
+	}
+	if !await(ctx, ready) {
+		return fmt.Errorf("not all of its %d partitions answer: %w", topicPartitions, context.Cause(ctx))
+	}
+	return nil
 }

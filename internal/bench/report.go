@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Print writes the results as a table. A ratio above 1 is better than the goal or the rival, whichever way the figure
@@ -38,7 +39,8 @@ func remarks(results []Result) []string {
 		"minus smallest run, of the median."}
 	machine := fmt.Sprintf("%s, %d cores, %s, %s, %s", r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS,
 		r.Machine.Go)
-	lines = append(lines, fmt.Sprintf("commit %s, %s", r.Commit, strings.TrimPrefix(machine, ", ")))
+	lines = append(lines, r.Command, fmt.Sprintf("commit %s, %s, %s", r.Commit, r.Date.Format(time.DateOnly),
+		strings.TrimPrefix(machine, ", ")))
 	if r.LoadAtStart == nil {
 		return lines
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -58,12 +59,19 @@ func (r *Result) RivalRatio() float64 {
 	return r.ratio(r.Rival.Value)
 }
 
-// WriteFigure writes the results of a benchmark to NAME.json in the folder, which it makes when it is missing, and
-// returns the path. The file is replaced at once or not at all.
+// WriteFigure writes the results of a benchmark to NAME.json in the folder, which it makes when it is missing, and the
+// same as a table to NAME.txt. It returns the path of the former. Each file is replaced at once or not at all.
 func WriteFigure(folder, name string, results []Result) (string, error) {
 	text, err := json.MarshalIndent(results, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("encoding the figure %s: %w", name, err)
+	}
+	var table bytes.Buffer
+	if err := Print(&table, results); err != nil {
+		return "", fmt.Errorf("printing the figure %s: %w", name, err)
+	}
+	if _, err := writeFile(folder, name+".txt", table.Bytes()); err != nil {
+		return "", err
 	}
 	return writeFile(folder, name+".json", append(text, '\n'))
 }

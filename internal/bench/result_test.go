@@ -62,6 +62,11 @@ func TestFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "figure.json", string(text))
+	table, err := os.ReadFile(filepath.Join(folder, "example.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.txt", string(table))
 	back, err := ReadFigure(folder, "example")
 	if err != nil {
 		t.Fatal(err)
