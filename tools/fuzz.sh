@@ -4,7 +4,7 @@
 
 # A target that was stopped by the end of its time is well; go says "context deadline exceeded" of it when the machine
 # is busy, and calls that a failure.
-# By default each interesting input is made smaller for up to a minute, which is all of a short run: 100 tries are enough.
+# By default each interesting input is made smaller for up to a minute, all of a short run: 100 tries are enough.
 fuzz() {
   local package=$1 target=$2 time=$3 out code=0
   out=$(go test -run='^$' "-fuzz=^$target\$" "-fuzztime=$time" -fuzzminimizetime=100x -parallel=2 "$package" 2>&1) || code=$?
