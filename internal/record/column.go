@@ -35,6 +35,7 @@ func NewColumns(fields []Field) []Column {
 		case KindList, KindMap:
 			columns[i].Children = NewColumns(f.Type.Fields)
 			columns[i].Offsets = []int32{0}
+		default: // no children
 		}
 	}
 	return columns

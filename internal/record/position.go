@@ -54,7 +54,9 @@ func (f Floor) Next(tp TopicPartition) (int64, bool) {
 
 // Equal tells whether two floors are the same position of the same source.
 func (f Floor) Equal(o Floor) bool {
-	return maps.EqualFunc(f, o, func(a, b TopicFloor) bool { return a.Identity == b.Identity && maps.Equal(a.Next, b.Next) })
+	return maps.EqualFunc(f, o, func(a, b TopicFloor) bool {
+		return a.Identity == b.Identity && maps.Equal(a.Next, b.Next)
+	})
 }
 
 // Clone is a deep copy.

@@ -17,7 +17,7 @@ const (
 	KindLong               // Column.Ints64
 	KindFloat              // Column.Floats32
 	KindDouble             // Column.Floats64
-	KindDecimal            // precision <= 18: Column.Ints64 (unscaled); above: Column.Fixed, 16 bytes big-endian two's complement
+	KindDecimal            // unscaled; precision <= 18: Column.Ints64; above: Column.Fixed, 16 bytes big-endian, signed
 	KindDate               // Column.Ints32, days since 1970-01-01
 	KindTime               // Column.Ints64, microseconds since midnight
 	KindTimestamp          // Column.Ints64, microseconds since 1970-01-01T00:00:00, no zone
