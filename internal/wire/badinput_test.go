@@ -45,7 +45,7 @@ func TestBadRecordsGoAsideWithTheirReasons(t *testing.T) {
 	if s.Commits.Rows != int64(len(cases)) || s.Rejected != int64(len(cases)) {
 		t.Errorf("%d rows and %d rejected, want %d of each", s.Commits.Rows, s.Rejected, len(cases))
 	}
-	mustAudit(t, t.Context(), j)
+	mustAudit(t, j)
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,8 @@ func TestWhatIsDownAtTheStart(t *testing.T) {
 			j.Limits.ConnectTimeout = 300 * time.Millisecond
 			change(j)
 			_, err := Open(t.Context(), j, Options{}, slog.New(slog.DiscardHandler))
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "cannot be reached within 300ms") {
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), "cannot be reached within 300ms") {
 				t.Errorf("error %v, want %q in it", err, want)
 			}
 		})

@@ -33,12 +33,14 @@ func fitFields(path string, declared, table []record.Field) ([]record.Field, err
 			errs = append(errs, err)
 			out = append(out, column)
 		case column.Required:
-			errs = append(errs, fmt.Errorf("the table's column %s is required and the schema does not have it", path+column.Name))
+			errs = append(errs, fmt.Errorf("the table's column %s is required and the schema does not have it",
+				path+column.Name))
 		}
 	}
 	for i := range declared {
 		if byName[declared[i].Name] != nil {
-			errs = append(errs, fmt.Errorf("the schema's field %s (%s) is not in the table", path+declared[i].Name, declared[i].Type))
+			errs = append(errs, fmt.Errorf("the schema's field %s (%s) is not in the table",
+				path+declared[i].Name, declared[i].Type))
 		}
 	}
 	return out, errors.Join(errs...)

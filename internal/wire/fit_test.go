@@ -21,7 +21,13 @@ func TestFit(t *testing.T) {
 	table := &record.Schema{ID: 3, Fields: []record.Field{
 		long(5, "a"), long(6, "b"), structOf(7, "s", long(8, "x"), long(9, "y")),
 	}}
-	required := &record.Schema{Fields: []record.Field{{ID: 1, Name: "a", Required: true, Type: record.Type{Kind: record.KindLong}}}}
+	needed := long(1, "a")
+	needed.Required = true
+	required := &record.Schema{Fields: []record.Field{needed}}
+	decimal := func(precision int) *record.Schema {
+		t := record.Type{Kind: record.KindDecimal, Precision: precision, Scale: 2}
+		return &record.Schema{Fields: []record.Field{{Name: "a", Type: t}}}
+	}
 	f := func(name string, declared, table *record.Schema, want []record.Field, faults ...string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +50,8 @@ func TestFit(t *testing.T) {
 		})
 	}
 	f("the table's own", table, table, table.Fields)
-	f("other order and other ids", &record.Schema{Fields: []record.Field{structOf(1, "s", long(2, "y")), long(3, "a")}}, table,
+	f("other order and other ids",
+		&record.Schema{Fields: []record.Field{structOf(1, "s", long(2, "y")), long(3, "a")}}, table,
 		[]record.Field{long(5, "a"), structOf(7, "s", long(9, "y"))})
 	f("three faults at once", &record.Schema{Fields: []record.Field{
 		{Name: "a", Type: record.Type{Kind: record.KindString}}, structOf(0, "s", long(0, "z")), long(0, "new"),
@@ -54,7 +61,6 @@ func TestFit(t *testing.T) {
 		"the schema's field new (long) is not in the table")
 	f("required column left out", &record.Schema{}, required, nil,
 		"the table's column a is required and the schema does not have it")
-	f("wider decimal", &record.Schema{Fields: []record.Field{{Name: "a", Type: record.Type{Kind: record.KindDecimal, Precision: 9, Scale: 2}}}},
-		&record.Schema{Fields: []record.Field{{Name: "a", Type: record.Type{Kind: record.KindDecimal, Precision: 10, Scale: 2}}}}, nil,
+	f("wider decimal", decimal(9), decimal(10), nil,
 		"the schema says decimal(9, 2) for a and the table has decimal(10, 2)")
 }

@@ -41,7 +41,8 @@ func TemplateText(nameOrFile string) (string, error) {
 	}
 	text, err := os.ReadFile(nameOrFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("template %s is neither a file nor one of %s", nameOrFile, strings.Join(gen.BuiltinNames(), ", "))
+		return "", fmt.Errorf("template %s is neither a file nor one of %s", nameOrFile,
+			strings.Join(gen.BuiltinNames(), ", "))
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the template: %w", err)
@@ -57,7 +58,8 @@ func NewGenerator(c GeneratorConfig) (*Generator, error) {
 	}
 	g := &Generator{config: c}
 	g.run = gen.RunConfig{
-		Template: template, RatePerSecond: c.RatePerSecond, MessagesMax: c.MessagesMax, Workers: c.Workers, Progress: c.Progress,
+		Template: template, RatePerSecond: c.RatePerSecond, MessagesMax: c.MessagesMax, Workers: c.Workers,
+		Progress: c.Progress,
 	}
 	if c.KeyText != "" {
 		if g.run.KeyTemplate, err = gen.Compile(c.KeyText, c.Options); err != nil {

@@ -58,8 +58,9 @@ func Open(ctx context.Context, j *job.Job, o Options, log *slog.Logger) (a *Asse
 		Workers: workers(j), CommitInterval: j.Sink.Iceberg.CommitInterval,
 		MetadataInterval: j.Source.Kafka.MetadataInterval, ShutdownTimeout: j.Limits.ShutdownTimeout,
 		MemoryBytesMax:   int64(j.Limits.Memory),
-		RestartRecreated: j.Source.Kafka.OnRecreated == "restart", RestartCluster: j.Source.Kafka.OnClusterChange == "restart",
-		UntilCaughtUp: o.UntilCaughtUp, NewID: newID,
+		RestartRecreated: j.Source.Kafka.OnRecreated == "restart",
+		RestartCluster:   j.Source.Kafka.OnClusterChange == "restart",
+		UntilCaughtUp:    o.UntilCaughtUp, NewID: newID,
 	})
 	return a, nil
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -21,7 +20,8 @@ func localJob(t *testing.T, kafka *EmbeddedKafka, topic string) *job.Job {
 	j := job.Default()
 	j.Name, j.Kind = "local", job.KindKafkaToIceberg
 	k := &j.Source.Kafka
-	k.Brokers, k.Topics, k.Group, k.MetadataInterval = []string{kafka.Address()}, []string{topic}, "firn-local", 100*time.Millisecond
+	k.Brokers, k.Topics, k.Group = []string{kafka.Address()}, []string{topic}, "firn-local"
+	k.MetadataInterval = 100 * time.Millisecond
 	j.Decode.Schema.Fields = []job.SchemaField{
 		{Name: "seq", Type: "long", Required: true}, {Name: "text", Type: "string"},
 		{Name: "tags", Type: "list<string>"}, {Name: "at", Type: "struct<lat: double, lon: double>"},
@@ -81,9 +81,9 @@ func mustLoad(t *testing.T, j *job.Job) *table.Table {
 	return loaded
 }
 
-func mustAudit(t *testing.T, ctx context.Context, j *job.Job) {
+func mustAudit(t *testing.T, j *job.Job) {
 	t.Helper()
-	report, err := mustLoad(t, j).Audit(ctx, j.Name, table.AuditOptions{})
+	report, err := mustLoad(t, j).Audit(t.Context(), j.Name, table.AuditOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func TestFromKafkaIntoATableThatItMakes(t *testing.T) {
 	var values []string
 	for n := range 1000 {
 		values = append(values, fmt.Sprintf(
-			`{"seq": %d, "text": "t%d", "tags": ["a", null, "b%d"], "at": {"lat": %d.5, "lon": -1e3}, "more": [1, {}]}`, n, n, n, n))
+			`{"seq": %d, "text": "t%d", "tags": ["a", null, "b%d"], "at": {"lat": %d.5, "lon": -1e3}, "more": [1, {}]}`,
+			n, n, n, n))
 	}
 	send(t, kafka, "numbers", values[:600]...)
 	if rows := runToEnd(t, j).Metrics.Summary().Commits.Rows; rows != 600 {
@@ -112,7 +113,7 @@ func TestFromKafkaIntoATableThatItMakes(t *testing.T) {
 	if rows := runToEnd(t, j).Metrics.Summary().Commits.Rows; rows != 400 {
 		t.Errorf("second run: %d rows", rows)
 	}
-	mustAudit(t, t.Context(), j)
+	mustAudit(t, j)
 	rows, err := mustLoad(t, j).Peek(t.Context(), table.PeekOptions{Where: "seq = 777"})
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,9 @@ import (
 var ErrUnreachable = errors.New("cannot be reached")
 
 // reach tries a step until it is done, fails for a reason that waiting does not mend, or the time is up.
-func reach(ctx context.Context, limit time.Duration, what string, log *slog.Logger, step func(context.Context) error) error {
+func reach(
+	ctx context.Context, limit time.Duration, what string, log *slog.Logger, step func(context.Context) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last error

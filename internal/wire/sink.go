@@ -55,8 +55,8 @@ func openTable(ctx context.Context, j *job.Job, declared *record.Schema, log *sl
 	t, err := catalog.Load(ctx, i.Table)
 	if errors.Is(err, table.ErrNoTable) && i.Create {
 		if declared == nil {
-			return nil, fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from: give one, or make "+
-				"the table", i.Table)
+			return nil, fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from: give one, "+
+				"or make the table", i.Table)
 		}
 		t, err = catalog.Create(ctx, i.Table, table.CreateConfig{
 			Schema: declared, Partition: i.Partition, Properties: i.Properties, Location: i.Location,
@@ -141,7 +141,8 @@ func BatchSchema(name string, declared, inTable *record.Schema) (*record.Schema,
 	}
 	schema, err := fit(declared, inTable)
 	if err != nil {
-		return nil, fmt.Errorf("the schema of the job does not fit table %s:\n%w\nchange decode.schema or the table", name, err)
+		return nil, fmt.Errorf("the schema of the job does not fit table %s:\n%w\nchange decode.schema or the table",
+			name, err)
 	}
 	return schema, nil
 }
