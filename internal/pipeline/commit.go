@@ -123,7 +123,8 @@ func (s *session) seal(ctx context.Context, v *interval, flush Flush) (record.Se
 		rows += f.Rows
 	}
 	if rows != v.counts.Rows {
-		return record.Sealed{}, fmt.Errorf("checking a flush: %d rows were written and its files hold %d", v.counts.Rows, rows)
+		return record.Sealed{}, fmt.Errorf("checking a flush: %d rows were written and its files hold %d",
+			v.counts.Rows, rows)
 	}
 	return x, nil
 }

@@ -266,7 +266,7 @@ func TestControlRecordsAndTombstonesMoveThePosition(t *testing.T) {
 func TestRejectedRecordsGoAside(t *testing.T) {
 	w := newWorld()
 	w.log.Create("a", "id-1", 1)
-	w.log.Append("a", 0, record.Record{Value: []byte("x0")}, record.Record{Value: []byte("bad1")}, record.Record{Value: []byte("x1")})
+	w.log.Append("a", 0, valued("x0", "bad1", "x1")...)
 	c, _ := w.process(nil)
 	c.UntilCaughtUp = true
 	if err := pipeline.New(c).Run(t.Context()); err != nil {

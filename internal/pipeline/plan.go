@@ -60,9 +60,9 @@ func newPlan(floor record.Floor, splits []record.Split) plan {
 func (p plan) refused(c *Config) error {
 	for _, r := range p.restarts {
 		if r.otherCluster() && !c.RestartCluster {
-			return fmt.Errorf("topic %s: the table was filled from Kafka cluster %s and the brokers are cluster %s, whose offsets "+
-				"mean other records; set source.kafka.on_cluster_change to restart to read it from the job's start setting, "+
-				"or point brokers at the first cluster", r.topic, r.was.ClusterID, r.now.ClusterID)
+			return fmt.Errorf("topic %s: the table was filled from Kafka cluster %s and the brokers are cluster %s, whose "+
+				"offsets mean other records; set source.kafka.on_cluster_change to restart to read it from the job's start "+
+				"setting, or point brokers at the first cluster", r.topic, r.was.ClusterID, r.now.ClusterID)
 		}
 		if !r.otherCluster() && !c.RestartRecreated {
 			return fmt.Errorf("topic %s was deleted and made again: the table was filled from topic id %s, it has id %s now; "+

@@ -16,9 +16,8 @@ func splitOf(topic string, partition int32, id, cluster string) record.Split {
 }
 
 func TestPlan(t *testing.T) {
-	floor := record.Floor{"a": {
-		Identity: record.Identity{TopicID: "1", ClusterID: "c"}, Next: map[int32]int64{0: 5, 1: 7},
-	}}
+	was := record.Identity{TopicID: "1", ClusterID: "c"}
+	floor := record.Floor{"a": {Identity: was, Next: map[int32]int64{0: 5, 1: 7}}}
 	a := func(p int32) record.TopicPartition { return record.TopicPartition{Topic: "a", Partition: p} }
 	for _, c := range []struct {
 		name   string
@@ -33,12 +32,12 @@ func TestPlan(t *testing.T) {
 		{"made again, one without a leader", []record.Split{splitOf("a", 1, "2", "c")},
 			plan{
 				fresh: []record.TopicPartition{a(1)}, added: []record.TopicPartition{a(1)},
-				restarts: []restart{{"a", record.Identity{TopicID: "1", ClusterID: "c"}, record.Identity{TopicID: "2", ClusterID: "c"}}},
+				restarts: []restart{{"a", was, record.Identity{TopicID: "2", ClusterID: "c"}}},
 			}},
 		{"another cluster", []record.Split{splitOf("a", 1, "1", "d")},
 			plan{
 				fresh:    []record.TopicPartition{a(1)},
-				restarts: []restart{{"a", record.Identity{TopicID: "1", ClusterID: "c"}, record.Identity{TopicID: "1", ClusterID: "d"}}},
+				restarts: []restart{{"a", was, record.Identity{TopicID: "1", ClusterID: "d"}}},
 			}},
 		{"a topic more", []record.Split{splitOf("a", 0, "1", "c"), splitOf("b", 0, "3", "c")},
 			plan{fresh: []record.TopicPartition{{Topic: "b"}}}},

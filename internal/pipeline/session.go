@@ -150,7 +150,10 @@ func (s *session) settle(
 	if late {
 		first = earliest(splits, p.fresh)
 	}
-	asked := slices.DeleteFunc(slices.Clone(p.fresh), func(tp record.TopicPartition) bool { _, ok := first[tp]; return ok })
+	asked := slices.DeleteFunc(slices.Clone(p.fresh), func(tp record.TopicPartition) bool {
+		_, known := first[tp]
+		return known
+	})
 	if len(asked) > 0 {
 		starts, err := c.Source.Start(ctx, asked)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func withBadRecord() *world {
 	w := newWorld()
 	w.log.Create("a", "id-1", 1)
-	w.log.Append("a", 0, record.Record{Value: []byte("x0")}, record.Record{Value: []byte("bad1")}, record.Record{Value: []byte("x1")})
+	w.log.Append("a", 0, valued("x0", "bad1", "x1")...)
 	return w
 }
 
@@ -65,17 +65,16 @@ func TestShutdownLimit(t *testing.T) {
 		c.CommitInterval, c.DeadLetters = time.Hour, heldLetters{w.letters, gate}
 	})
 	f("a commit hangs", func(_ *world, c *pipeline.Config, gate *held) {
-		c.Committer = &committer{Committer: c.Committer, commit: func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
+		setCommit(c, func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
 			return pipeline.Outcome{}, gate.wait(ctx)
-		}}
+		})
 	})
 	f("the last commit hangs", func(_ *world, c *pipeline.Config, gate *held) {
 		c.CommitInterval = time.Hour
-		next := c.Committer
-		c.Committer = &committer{Committer: next, commit: func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
+		setCommit(c, func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
 			<-ctx.Done()
 			return pipeline.Outcome{}, ctx.Err()
-		}}
+		})
 		c.NewDecoder = func() (pipeline.Decoder, error) { return entering{fault.Text{}, gate}, nil }
 	})
 }
@@ -99,11 +98,11 @@ func TestErrorOfACommitIsNotHiddenByTheWorkers(t *testing.T) {
 	c, _ := w.process(nil)
 	gate := newHeld()
 	c.DeadLetters = heldLetters{w.letters, gate}
-	c.Committer = &committer{Committer: c.Committer, commit: func(context.Context, []record.Sealed) (pipeline.Outcome, error) {
+	setCommit(&c, func(context.Context, []record.Sealed) (pipeline.Outcome, error) {
 		w.log.Append("a", 0, record.Record{Value: []byte("bad1")})
 		<-gate.inside
 		return pipeline.Outcome{}, errOwn
-	}}
+	})
 	if err := start(t, c).end(t); !errors.Is(err, errOwn) || errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -115,12 +114,13 @@ func TestErrorOfAWorkerIsNotHiddenByTheCommit(t *testing.T) {
 	w.log.Append("a", 0, fault.Sequence("x", 1)...)
 	c, _ := w.process(nil)
 	c.DeadLetters = nil
-	c.Committer = &committer{Committer: c.Committer, commit: func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
+	setCommit(&c, func(ctx context.Context, _ []record.Sealed) (pipeline.Outcome, error) {
 		w.log.Append("a", 0, record.Record{Value: []byte("bad1")})
 		<-ctx.Done()
 		return pipeline.Outcome{}, ctx.Err()
-	}}
-	if err := start(t, c).end(t); err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "cannot become a row") {
+	})
+	err := start(t, c).end(t)
+	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "cannot become a row") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -155,12 +155,12 @@ func TestLagIsShownWhileACommitHangs(t *testing.T) {
 	c, m := w.process(nil)
 	gate := newHeld()
 	next := c.Committer
-	c.Committer = &committer{Committer: next, commit: func(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
+	setCommit(&c, func(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
 		if err := gate.wait(ctx); err != nil {
 			return pipeline.Outcome{}, err
 		}
 		return next.Commit(ctx, sealed)
-	}}
+	})
 	r := start(t, c)
 	<-gate.inside
 	for lag := int64(2); lag < 6; lag++ {

@@ -66,6 +66,20 @@ func (c *committer) Commit(ctx context.Context, sealed []record.Sealed) (pipelin
 	return c.Committer.Commit(ctx, sealed)
 }
 
+// setCommit puts a function in place of the Commit of a process.
+func setCommit(c *pipeline.Config, commit func(context.Context, []record.Sealed) (pipeline.Outcome, error)) {
+	c.Committer = &committer{Committer: c.Committer, commit: commit}
+}
+
+// valued makes records of values.
+func valued(values ...string) []record.Record {
+	records := make([]record.Record, len(values))
+	for i, v := range values {
+		records[i].Value = []byte(v)
+	}
+	return records
+}
+
 // source shows only the splits that seen lets through, and gives only the blocks that given does.
 type source struct {
 	pipeline.Source
