@@ -18,8 +18,8 @@ func newCheckCommand(g *globalOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [JOB.yaml]",
 		Short: "Show a job with its defaults and try its connections",
-		Long: `Show the effective job and connect to everything that it names, without changing anything. All faults are listed,
-those of the file with their lines.
+		Long: `Show the effective job and connect to everything that it names, without changing anything. All faults are
+listed, those of the file with their lines.
 
 Exit status: 0 the job can run, 1 something does not fit, 2 usage or job file, 3 something cannot be reached.`,
 		Example: "  firn check orders.yaml",
@@ -38,11 +38,11 @@ Exit status: 0 the job can run, 1 something does not fit, 2 usage or job file, 3
 
 func checkJob(ctx context.Context, g *globalOptions, j *job.Job) error {
 	findings := wire.Check(ctx, j, newLogger(g, j))
-	print := printFindings
+	show := printFindings
 	if g.JSON {
-		print = printFindingsJSON
+		show = printFindingsJSON
 	}
-	if err := print(g, j, findings); err != nil {
+	if err := show(g, j, findings); err != nil {
 		return err
 	}
 	return verdict(findings)

@@ -116,9 +116,10 @@ func demoLogger(g *globalOptions, verbose bool) *slog.Logger {
 func demoJob(o demoOptions, folder, broker string) *job.Job {
 	j := job.Default()
 	j.Name, j.Kind = "demo", "kafka-to-iceberg"
-	j.Source.Kafka.Brokers, j.Source.Kafka.Topics, j.Source.Kafka.Group = []string{broker}, []string{demoTopic}, "firn-demo"
-	j.Source.Kafka.OnClusterChange = "restart" // each demo has a Kafka of its own and goes on in the same table
-	j.Source.Kafka.MetadataInterval = time.Second
+	k := &j.Source.Kafka
+	k.Brokers, k.Topics, k.Group = []string{broker}, []string{demoTopic}, "firn-demo"
+	k.OnClusterChange = "restart" // each demo has a Kafka of its own and goes on in the same table
+	k.MetadataInterval = time.Second
 	i := &j.Sink.Iceberg
 	i.Catalog = job.Catalog{
 		Name: "firn", Type: "sql", URI: filepath.Join(folder, "catalog.db"), Warehouse: filepath.Join(folder, "warehouse"),
@@ -211,7 +212,8 @@ func demoReport(ctx context.Context, g *globalOptions, j *job.Job, folder string
 	fmt.Fprintf(w, "\n%s messages made, %s rows committed in %d snapshots; the table has %s rows\n",
 		humanize.Comma(made), humanize.Comma(s.Commits.Rows), s.Commits.Count, humanize.Comma(r.Rows))
 	fmt.Fprintf(w, "%.1f MB/s in, %.0f MB for each second of CPU (Kafka and generator included), peak memory %s\n",
-		s.MeanRate.MBPerSecond, float64(s.Bytes)/1e6/max(s.Process.CPUSeconds, 1e-9), humanize.Bytes(uint64(s.Process.PeakRSSBytes)))
+		s.MeanRate.MBPerSecond, float64(s.Bytes)/1e6/max(s.Process.CPUSeconds, 1e-9),
+		humanize.Bytes(uint64(s.Process.PeakRSSBytes)))
 	fmt.Fprintf(w, "freshness: P50 %.0f ms, P95 %.0f ms, P99 %.0f ms from the broker's timestamp until visible\n",
 		s.Freshness.Ms.P50, s.Freshness.Ms.P95, s.Freshness.Ms.P99)
 	fmt.Fprintf(w, "files: %d, %s in all, %s on average\n\nfirst rows of %s:\n",

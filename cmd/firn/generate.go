@@ -39,13 +39,15 @@ func newGenerateCommand(g *globalOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Send generated messages to Kafka at a set rate",
-		Long: `Make messages from a template with json-data-generator's functions and send them to a Kafka topic at a set rate.
-docs/generator.md lists the functions. The topic must exist.
+		Long: `Make messages from a template with json-data-generator's functions and send them to a Kafka topic at a set
+rate. docs/generator.md lists the functions. The topic must exist.
 
-Exit status: 0 the limit was reached or it was stopped, 1 sending failed, 2 usage or template, 3 brokers cannot be reached.`,
+Exit status: 0 the limit was reached or it was stopped, 1 sending failed, 2 usage or template, 3 brokers cannot be
+reached.`,
 		Example: `  firn generate --brokers localhost:9092 --topic orders --template reference --rate 10000 --messages 2000000
   firn generate --template message.json --messages 3 --print
-  firn generate --parameters qps=1000,schemaTemplate=GAME_EVENT,sinkType=KAFKA,bootstrapServer=localhost:9092,kafkaTopic=games`,
+  firn generate --parameters \
+    qps=1000,schemaTemplate=GAME_EVENT,sinkType=KAFKA,bootstrapServer=localhost:9092,kafkaTopic=games`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd.Flags()); err != nil {

@@ -54,7 +54,8 @@ Exit status: 0 stopped or caught up, 1 the run failed, 2 usage or job file, 3 br
 	}
 	addJobFlags(cmd, &o.Template, &o.Parameters)
 	cmd.Flags().BoolVar(&o.UntilCaughtUp, "until-caught-up", false, "end when all that is there at the start is committed")
-	cmd.Flags().StringVar(&o.Listen, "listen", "", "`HOST:PORT` for /metrics, /healthz, /readyz and /status, in place of web.listen")
+	cmd.Flags().StringVar(&o.Listen, "listen", "",
+		"`HOST:PORT` for /metrics, /healthz, /readyz and /status, in place of web.listen")
 	cmd.Flags().StringVar(&o.CPUProfile, "cpu-profile", "", "write a profile for go tool pprof to this `file`")
 	return cmd
 }
@@ -63,7 +64,8 @@ func addJobFlags(cmd *cobra.Command, template *string, parameters *[]string) {
 	cmd.Flags().StringVar(template, "template", "", "`name` of a Dataflow template, in place of a job file: "+
 		strings.Join(job.Templates(), ", "))
 	// StringArray: the parameters' own commas must reach ParseParameters.
-	cmd.Flags().StringArrayVar(parameters, "parameters", nil, "`a=b,c=d` or ^@^a=b@c=d: parameters of the template; may be repeated")
+	cmd.Flags().StringArrayVar(parameters, "parameters", nil,
+		"`a=b,c=d` or ^@^a=b@c=d: parameters of the template; may be repeated")
 }
 
 // loadJob reads the job file, or the template and its parameters.

@@ -36,7 +36,8 @@ Exit status: 0 proved, 1 something is wrong or the audit could not be made, 2 us
 			})
 		},
 	}
-	cmd.Flags().StringVar(&a.JobName, "job-name", "", "`name` of the job to audit; default that of --job, or every one the table knows")
+	cmd.Flags().StringVar(&a.JobName, "job-name", "",
+		"`name` of the job to audit; default that of --job, or every one the table knows")
 	cmd.Flags().BoolVar(&a.Store, "store", false, "look for every live file in the store")
 	return cmd
 }
