@@ -163,7 +163,8 @@ func TestMessageOf20MB(t *testing.T) {
 	broker := Kafka(t)
 	topic := newTopic(t, broker, 1)
 	setTopic(t, broker, topic, "max.message.bytes", "25000000")
-	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(topic), kgo.ProducerBatchMaxBytes(24_000_000))
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.DefaultProduceTopic(topic),
+		kgo.ProducerBatchMaxBytes(24_000_000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func guardedBroker(t *testing.T) (adminAddress, userAddress string) {
 	adminAddress, userAddress = "127.0.0.1:"+ports[0], "127.0.0.1:"+ports[1]
 	script("start", "--dir", dir, "--port", ports[0],
 		"controller.quorum.voters=1@127.0.0.1:"+ports[2],
-		fmt.Sprintf("listeners=PLAINTEXT://%s,SASL_PLAINTEXT://%s,CONTROLLER://127.0.0.1:%s", adminAddress, userAddress, ports[2]),
+		fmt.Sprintf("listeners=PLAINTEXT://%s,SASL_PLAINTEXT://%s,CONTROLLER://127.0.0.1:%s",
+			adminAddress, userAddress, ports[2]),
 		fmt.Sprintf("advertised.listeners=PLAINTEXT://%s,SASL_PLAINTEXT://%s", adminAddress, userAddress),
 		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"sasl.enabled.mechanisms=PLAIN",

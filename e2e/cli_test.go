@@ -151,7 +151,8 @@ func TestRunPrintsItsFigures(t *testing.T) {
 	produce(t, broker, topic, 0, 20)
 	j := numberedJob(broker, topic, "e2e.figures", localCatalog(t))
 	var s status
-	if err := json.Unmarshal(mustRun(t, BuildFirn(t), "run", jobFile(t, j), "--until-caught-up", "--json"), &s); err != nil {
+	said := mustRun(t, BuildFirn(t), "run", jobFile(t, j), "--until-caught-up", "--json")
+	if err := json.Unmarshal(said, &s); err != nil {
 		t.Fatal(err)
 	}
 	if s.Job != "numbered" || s.Commits.Rows != 20 || s.Lag != 0 {
@@ -169,7 +170,8 @@ type generated struct {
 
 func generate(t *testing.T, args ...string) (g generated) {
 	t.Helper()
-	if err := json.Unmarshal(mustRun(t, BuildFirn(t), append([]string{"generate", "--json"}, args...)...), &g); err != nil {
+	said := mustRun(t, BuildFirn(t), append([]string{"generate", "--json"}, args...)...)
+	if err := json.Unmarshal(said, &g); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -187,15 +189,16 @@ func TestGenerateSendsWhatItSays(t *testing.T) {
 			return []string{"--brokers", broker, "--topic", topic, "--messages", "5000", "--rate", "20000"}
 		}, 5000},
 		{"for a time", func(topic string) []string {
-			return []string{"--brokers", broker, "--topic", topic, "--for", "500ms", "--rate", "1000", "--template", "GAME_EVENT"}
+			return []string{"--brokers", broker, "--topic", topic, "--for", "500ms", "--rate", "1000",
+				"--template", "GAME_EVENT"}
 		}, 0},
 		{"the parameters of Streaming_Data_Generator", func(topic string) []string {
 			return []string{"--parameters", "qps=2000,messagesLimit=777,schemaTemplate=GAME_EVENT,sinkType=KAFKA," +
 				"bootstrapServer=" + broker + ",kafkaTopic=" + topic}
 		}, 777},
 		{"its parameters with a template file", func(topic string) []string {
-			return []string{"--parameters", "^@^qps=1000@messagesLimit=40@sinkType=KAFKA@bootstrapServer=" + broker + "@kafkaTopic=" +
-				topic + "@schemaLocation=" + filepath.Join(checkout(t), "examples", "order.json")}
+			return []string{"--parameters", "^@^qps=1000@messagesLimit=40@sinkType=KAFKA@bootstrapServer=" + broker +
+				"@kafkaTopic=" + topic + "@schemaLocation=" + filepath.Join(checkout(t), "examples", "order.json")}
 		}, 40},
 	} {
 		t.Run(c.name, func(t *testing.T) {

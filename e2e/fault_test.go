@@ -23,7 +23,8 @@ func numberedJob(broker, topic, name string, catalog job.Catalog) *job.Job {
 	j := job.Default()
 	j.Name, j.Kind = "numbered", job.KindKafkaToIceberg
 	k := &j.Source.Kafka
-	k.Brokers, k.Topics, k.Group, k.MetadataInterval = []string{broker}, []string{topic}, "firn-"+topic, 200*time.Millisecond
+	k.Brokers, k.Topics, k.Group = []string{broker}, []string{topic}, "firn-"+topic
+	k.MetadataInterval = 200 * time.Millisecond
 	j.Decode.Schema.Fields = []job.SchemaField{{Name: "seq", Type: "long", Required: true}, {Name: "text", Type: "string"}}
 	i := &j.Sink.Iceberg
 	i.Catalog, i.Table, i.Partition, i.CommitInterval = catalog, name, []string{"bucket(seq, 4)"}, 50*time.Millisecond
@@ -140,7 +141,8 @@ func TestCatalogThatDropsDelaysAndRefuses(t *testing.T) {
 	}
 	server := httptest.NewServer(proxy)
 	defer server.Close()
-	j := numberedJob(broker, topic, fmt.Sprintf("e2e.fates_%d", time.Now().UnixNano()), job.Catalog{Name: "rest", Type: "rest", URI: server.URL})
+	j := numberedJob(broker, topic, fmt.Sprintf("e2e.fates_%d", time.Now().UnixNano()),
+		job.Catalog{Name: "rest", Type: "rest", URI: server.URL})
 	sent := 0
 	for range 12 {
 		produce(t, broker, topic, sent, sent+500)

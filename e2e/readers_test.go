@@ -30,7 +30,8 @@ func mustHoldNumbered(t *testing.T, binary, jobFile, name, catalog string, n int
 	}
 	r := Read(t, DuckDB, Query{Catalog: catalog, Table: name, Column: "seq"})
 	if r.Rows != int64(n) || r.Distinct != int64(n) || deref(r.Min) != "0" || deref(r.Max) != strconv.Itoa(n-1) {
-		t.Errorf("%d rows, %d distinct, from %s to %s, want the numbers 0 to %d", r.Rows, r.Distinct, deref(r.Min), deref(r.Max), n-1)
+		t.Errorf("%d rows, %d distinct, from %s to %s, want the numbers 0 to %d", r.Rows, r.Distinct, deref(r.Min),
+			deref(r.Max), n-1)
 	}
 }
 
@@ -55,7 +56,8 @@ func TestReadersAgree(t *testing.T) {
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		dir := t.TempDir()
-		j := numberedJob(broker, topic, name, job.Catalog{Name: "firn", Type: "sql", URI: dir + "/catalog.db", Warehouse: dir + "/warehouse"})
+		j := numberedJob(broker, topic, name,
+			job.Catalog{Name: "firn", Type: "sql", URI: dir + "/catalog.db", Warehouse: dir + "/warehouse"})
 		readersAgree(t, j, n, Query{Catalog: "sqlite:///" + dir + "/catalog.db", Table: name})
 	})
 	t.Run("hadoop", func(t *testing.T) {

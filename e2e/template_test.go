@@ -37,8 +37,8 @@ func orders(t *testing.T, broker, topic string, from, to int) {
 	t.Helper()
 	var values []string
 	for n := from; n < to; n++ {
-		values = append(values, fmt.Sprintf(`{"id": %d, "customer": "c%d", "total": %d.25, "at": "2026-01-%02dT08:00:00Z", "note": "x"}`,
-			n, n%3, n, 1+n%3))
+		values = append(values, fmt.Sprintf(
+			`{"id": %d, "customer": "c%d", "total": %d.25, "at": "2026-01-%02dT08:00:00Z", "note": "x"}`, n, n%3, n, 1+n%3))
 	}
 	send(t, broker, topic, values...)
 }
@@ -110,7 +110,8 @@ func TestTemplateWithRESTCatalog(t *testing.T) {
 		"triggeringFrequencySeconds=1", "schema=" + orderSchema, `drop=["note", "at"]`,
 		`partitionFields=["customer", "bucket(id, 2)"]`,
 		`tableProperties={"write.parquet.compression-codec": "snappy", "owner": "shop"}`,
-		fmt.Sprintf(`consumerConfigUpdates={"group.id": %q, "auto.offset.reset": "earliest", "max.poll.records": "9"}`, group),
+		fmt.Sprintf(
+			`consumerConfigUpdates={"group.id": %q, "auto.offset.reset": "earliest", "max.poll.records": "9"}`, group),
 		"allowDuplicates=true",
 	}, "@")
 	said := templateRun(t, parameters)
@@ -172,8 +173,8 @@ func TestTemplateReadsLatest(t *testing.T) {
 	broker, warehouse := Kafka(t), t.TempDir()
 	topic := newTopic(t, broker, 1)
 	orders(t, broker, topic, 0, 3)
-	parameters := fmt.Sprintf(`^@^bootstrapServers=%s@topic=%s@table=shop.orders@catalogName=lake@triggeringFrequencySeconds=1`+
-		`@catalogProperties={"type": "hadoop", "warehouse": %q}@keep=["id"]@schema=%s`+
+	parameters := fmt.Sprintf(`^@^bootstrapServers=%s@topic=%s@table=shop.orders@catalogName=lake`+
+		`@triggeringFrequencySeconds=1@catalogProperties={"type": "hadoop", "warehouse": %q}@keep=["id"]@schema=%s`+
 		`@consumerConfigUpdates={"auto.offset.reset": "latest"}`, broker, topic, warehouse, orderSchema)
 	templateRun(t, parameters)
 	orders(t, broker, topic, 3, 5)
