@@ -171,3 +171,67 @@ func endOffsets(t *testing.T, broker, topic string) int64 {
 	ends.Each(func(o kadm.ListedOffset) { sum += o.Offset })
 	return sum
 }
+
+// TestLocalExample runs examples/kafka-to-iceberg-local.yaml as its head says.
+func TestLocalExample(t *testing.T) {
+	broker := Kafka(t)
+	topic := newTopic(t, broker, 1)
+	send(t, broker, topic,
+		`{"id": 7, "customer": "ada", "amount": 9.50, "created": "2026-01-31T08:00:00Z",`+
+			` "items": [{"sku": "a", "count": 2}]}`,
+		`{"id": "seven"}`,
+		`{"id": 8, "customer": null, "amount": 0.05, "created": "2026-02-01T08:00:00+01:00", "items": []}`)
+	folder := newcomer(t, replaced(t, document(t, "examples/kafka-to-iceberg-local.yaml"),
+		"localhost:9092", broker, "topics: [orders]", "topics: ["+topic+"]", "127.0.0.1:9464", "127.0.0.1:0"))
+	shell(t, folder, "./firn check orders.yaml")
+	shell(t, folder, "./firn run orders.yaml --until-caught-up")
+	rows := shell(t, folder, "./firn table peek --job orders.yaml --json --where 'id = 7'")
+	want := `{"id":7,"customer":"ada","amount":"9.50","created":"2026-01-31T08:00:00Z","items":[{"sku":"a","count":2}]}`
+	if strings.TrimSpace(rows) != want {
+		t.Errorf("%s, want %s", rows, want)
+	}
+	if out := shell(t, folder, "./firn table audit --job orders.yaml"); !strings.Contains(out, "3 = 2 rows + 1 rejected") {
+		t.Error(out)
+	}
+	if letters := shell(t, folder, "wc -l <orders-rejected.jsonl"); strings.TrimSpace(letters) != "1" {
+		t.Errorf("%s dead letters", letters)
+	}
+}
+
+// TestStoreExample runs examples/kafka-to-iceberg-rest-s3.yaml with the broker, catalog and store of the tests in place
+// of those that it names, which want a login.
+func TestStoreExample(t *testing.T) {
+	broker, catalog, store := Kafka(t), RESTCatalog(t), S3(t)
+	topic, letters := newTopic(t, broker, 1), newTopic(t, broker, 1)
+	send(t, broker, topic, `{"user_id": 1, "page": "/", "at": 1769846400000000}`,
+		`{"user_id": 2, "page": "/", "at": 1, "x": 0}`)
+	text := document(t, "examples/kafka-to-iceberg-rest-s3.yaml")
+	login, rest, found := strings.Cut(text, "    tls:\n")
+	_, rest, closed := strings.Cut(rest, "    on_gap: stop")
+	if !found || !closed {
+		t.Fatal("the login of the example is not where it was")
+	}
+	table := "web.clicks_" + strconv.FormatInt(time.Now().UnixNano(), 10)
+	t.Setenv("S3_ACCESS_KEY_ID", store.AccessKey)
+	t.Setenv("S3_SECRET_ACCESS_KEY", store.SecretKey)
+	folder := newcomer(t, replaced(t, login+"    on_gap: stop"+rest,
+		"broker-1.example.com:9093", broker, "      - broker-2.example.com:9093\n", "",
+		"topics: [clicks]", "topics: ["+topic+"]", "clicks-rejected", letters,
+		"https://catalog.example.com/iceberg", catalog, "      warehouse: lake\n", "",
+		"      credential: ${CATALOG_CREDENTIAL}\n", "",
+		"https://s3.eu-west-1.amazonaws.com", store.Endpoint, "s3.region: eu-west-1", "s3.region: "+store.Region,
+		"        s3.access-key-id:", "        s3.force-virtual-addressing: \"false\"\n        s3.access-key-id:",
+		"    table: web.clicks", "    location: s3://"+store.Bucket+"/"+table+"\n    table: "+table,
+		"0.0.0.0:9464", "127.0.0.1:0"))
+	shell(t, folder, "./firn run orders.yaml --until-caught-up")
+	rows := shell(t, folder, "./firn table peek --job orders.yaml --json")
+	if want := `{"user_id":1,"page":"/","at":"2026-01-31T08:00:00Z","referrer":null}`; strings.TrimSpace(rows) != want {
+		t.Errorf("%s, want %s", rows, want)
+	}
+	if files := shell(t, folder, "./firn table files --job orders.yaml"); !strings.Contains(files, "s3://"+store.Bucket) {
+		t.Error(files)
+	}
+	if n := endOffsets(t, broker, letters); n != 1 {
+		t.Errorf("%d dead letters", n)
+	}
+}

@@ -81,11 +81,12 @@ func runDocumented(t *testing.T, change func(*job.Job)) documentedRun {
 	dir := t.TempDir()
 	j := job.Default()
 	j.Name, j.Kind = "orders", job.KindKafkaToIceberg
-	j.Source.Kafka.Brokers, j.Source.Kafka.Topics, j.Source.Kafka.Group = []string{kafka.Address()}, []string{"orders"}, "orders"
+	k := &j.Source.Kafka
+	k.Brokers, k.Topics, k.Group = []string{kafka.Address()}, []string{"orders"}, "orders"
 	j.Decode.Schema.Fields = []job.SchemaField{{Name: "id", Type: "long"}}
-	j.Sink.Iceberg.Catalog = job.Catalog{Name: "firn", Type: "sql", URI: dir + "/catalog.db", Warehouse: dir + "/warehouse"}
-	j.Sink.Iceberg.Table = "shop.orders"
-	j.Sink.Iceberg.CommitInterval = 3 * time.Second // so long that all is in one commit
+	i := &j.Sink.Iceberg
+	i.Catalog = job.Catalog{Name: "firn", Type: "sql", URI: dir + "/catalog.db", Warehouse: dir + "/warehouse"}
+	i.Table, i.CommitInterval = "shop.orders", 3*time.Second // so long that all is in one commit
 	j.Errors.Policy = "dead_letter"
 	change(&j)
 	a, err := wire.Open(t.Context(), &j, wire.Options{UntilCaughtUp: true}, slog.New(slog.DiscardHandler))
@@ -172,24 +173,28 @@ func TestFormatsAreAsDocumented(t *testing.T) {
 	}
 	text := page(t, "docs/formats/snapshot.md")
 	documented := map[string]string{}
-	for _, key := range []string{"firn.orders.offsets", "firn.orders.ranges", "firn.orders.counts", "firn.orders.sealed", "engine-name"} {
+	for _, key := range []string{
+		"firn.orders.offsets", "firn.orders.ranges", "firn.orders.counts", "firn.orders.sealed", "engine-name",
+	} {
 		documented[key] = plain(t, example(t, text, "### `"+key+"`"))
 	}
 	if d := cmp.Diff(documented, own(t, m.Snapshots[1].Summary)); d != "" {
 		t.Errorf("summary of a snapshot (- docs/formats/snapshot.md, + written): %s", d)
 	}
-	if keys := slices.Sorted(maps.Keys(own(t, m.Snapshots[0].Summary))); !slices.Equal(keys, []string{"engine-name", "firn.orders.offsets"}) {
-		t.Errorf("a snapshot that moves only the floor has %v", keys)
+	keys := slices.Sorted(maps.Keys(own(t, m.Snapshots[0].Summary)))
+	if d := cmp.Diff([]string{"engine-name", "firn.orders.offsets"}, keys); d != "" {
+		t.Errorf("summary of a snapshot that moves only the floor: %s", d)
 	}
-	property := map[string]string{"firn.orders.offsets": plain(t, example(t, text, "### `firn.orders.offsets` as a property"))}
-	if d := cmp.Diff(property, own(t, m.Properties)); d != "" {
+	property := plain(t, example(t, text, "### `firn.orders.offsets` as a property"))
+	if d := cmp.Diff(map[string]string{"firn.orders.offsets": property}, own(t, m.Properties)); d != "" {
 		t.Errorf("properties (- docs/formats/snapshot.md, + written): %s", d)
 	}
 	lines, err := os.ReadFile(letters)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(plain(t, example(t, page(t, "docs/formats/dead-letters.md"), "## Lines of a file")), plain(t, string(lines))); d != "" {
+	letter := plain(t, example(t, page(t, "docs/formats/dead-letters.md"), "## Lines of a file"))
+	if d := cmp.Diff(letter, plain(t, string(lines))); d != "" {
 		t.Errorf("dead letter (- docs/formats/dead-letters.md, + written): %s", d)
 	}
 }
@@ -235,5 +240,126 @@ func makeTopic(t *testing.T, address, topic string) {
 	defer client.Close()
 	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, topic); err != nil {
 		t.Fatal(err)
+	}
+}
+
+var (
+	joined     = regexp.MustCompile("[\"`] ?\\+\\s*[\"`]") // of a text over several lines
+	messageRow = regexp.MustCompile("(?m)^### .*\n\n`(.*)`$")
+	sections   = regexp.MustCompile("(?m)^### ")
+)
+
+// sources is the text of the program, with texts over several lines joined.
+func sources(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"*.go", "../../internal/*/*.go", "../../internal/*/*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	return joined.ReplaceAllString(all.String(), "")
+}
+
+// Every message in docs/errors.md is one that the program has.
+func TestErrorsAreAsDocumented(t *testing.T) {
+	text, program := page(t, "docs/errors.md"), sources(t)
+	messages := messageRow.FindAllStringSubmatch(text, -1)
+	if n := len(sections.FindAllString(text, -1)); len(messages) != n {
+		t.Errorf("%d messages in %d sections", len(messages), n)
+	}
+	for _, m := range messages {
+		for part := range strings.SplitSeq(m[1], "...") {
+			part = strings.Trim(part, " :(,;")
+			if part != "" && !strings.Contains(program, part) {
+				t.Errorf("no error has %q, of %q", part, m[1])
+			}
+		}
+	}
+}
+
+// pages gives the names of all documents, from the root of the checkout.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "changelog/*.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			names = append(names, strings.TrimPrefix(path, filepath.Join("..", "..")+string(filepath.Separator)))
+		}
+	}
+	return names
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	dropped = regexp.MustCompile("[^a-z0-9 _-]")
+)
+
+// anchors are the ids that a heading gets where documents are shown.
+func anchors(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, h := range heading.FindAllStringSubmatch(text, -1) {
+		found[strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")] = true
+	}
+	return found
+}
+
+var figures = filepath.Join("docs", "figures")
+
+// Links between documents lead to a file that is there, and to a heading in it.
+func TestLinksOfDocuments(t *testing.T) {
+	root := filepath.Join("..", "..")
+	for _, name := range pages(t) {
+		for _, l := range link.FindAllStringSubmatch(page(t, name), -1) {
+			target, anchor := l[1], l[2]
+			path := filepath.Join(filepath.Dir(name), target)
+			measured := filepath.Dir(path) == figures && filepath.Ext(path) != ".md" // made by the benchmarks
+			if measured || strings.Contains(target, "://") {
+				continue
+			}
+			if target == "" {
+				path = name
+			}
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s: %s: %v", name, l[0], err)
+				continue
+			}
+			if anchor != "" && !anchors(page(t, path))[anchor] {
+				t.Errorf("%s: %s: no such heading", name, l[0])
+			}
+		}
+	}
+}
+
+var metricName = regexp.MustCompile(`\bfirn_[a-z_]+`)
+
+// The metrics that documents name are those of docs/metrics.md, which a test of their package holds to the program.
+func TestMetricsInDocuments(t *testing.T) {
+	known := map[string]bool{"firn_job": true} // a label
+	for _, name := range metricName.FindAllString(page(t, "docs/metrics.md"), -1) {
+		known[name] = true
+	}
+	for _, name := range pages(t) {
+		for _, metric := range metricName.FindAllString(page(t, name), -1) {
+			if !known[metric] {
+				t.Errorf("%s: no metric %s", name, metric)
+			}
+		}
 	}
 }

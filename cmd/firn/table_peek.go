@@ -17,7 +17,8 @@ func newTablePeekCommand(g *globalOptions, o *tableOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "peek [TABLE]",
 		Short: "Show some rows of a table",
-		Long: `Show some rows of a table, in no particular order. With --json each row is an object on a line of its own.
+		Long: `Show some rows of a table, in no particular order. With --json each row is an object on a line of its own,
+in which decimals are texts, so that no digit is lost.
 
 A condition (--where) compares columns with literals:
   id = 5 AND NOT (name LIKE 'a%' OR name IS NULL)
