@@ -1,4 +1,4 @@
-// Command firn moves streams into open tables and back.
+// Command firn moves streams into open tables.
 package main
 
 import (
@@ -58,8 +58,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func newRootCommand(g *globalOptions) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "firn",
-		Short: "Move streams into open tables and back",
-		Long: `firn moves streams into open tables and back: one binary, no cluster to run beside it.
+		Short: "Move streams into open tables",
+		Long: `firn moves streams into open tables: one binary, no cluster to run beside it.
 
 Exit status: 0 success, 1 the run failed, 2 usage or job file, 3 something cannot be reached,
 130 and 143 ended at once by a second signal.`,

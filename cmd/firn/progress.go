@@ -42,11 +42,11 @@ func (b bar) show(ctx context.Context, w io.Writer) (stop func()) {
 
 func (b bar) draw(ctx context.Context, w io.Writer) {
 	p := mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))
-	add := p.AddBar
+	style := mpb.BarFillerBuilder(mpb.BarStyle())
 	if b.total <= 0 {
-		add = p.AddSpinner
+		style = mpb.SpinnerStyle("-", `\`, "|", "/").PositionLeft()
 	}
-	drawn := add(b.total, mpb.PrependDecorators(decor.Name(b.title+" ")),
+	drawn := p.New(b.total, style, mpb.PrependDecorators(decor.Name(b.title+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.text() })))
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
