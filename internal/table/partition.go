@@ -82,19 +82,40 @@ func badPartition(text, why string) error {
 		"day(f), hour(f) or void(f)", text, why)
 }
 
-// name is the partition field's name, as Iceberg's own spec builder chooses it.
+// name is the partition field's name, as Iceberg's own spec builder chooses it, but with an underscore for what a
+// manifest cannot have in a name, such as the dot of a nested field: Java writes manifests under an escaped name, and
+// the library beneath firn cannot write them.
 func (p PartitionSource) name() string {
+	name := avroName(p.Field)
 	switch p.Transform {
 	case "identity":
-		return p.Field
+		return name
 	case "truncate":
-		return p.Field + "_trunc"
+		return name + "_trunc"
 	case "void":
-		return p.Field + "_null"
+		return name + "_null"
 	default:
-		return p.Field + "_" + p.Transform
+		return name + "_" + p.Transform
 	}
 }
+
+// avroName makes a name of letters, digits and _ that does not begin with a digit (Avro specification, "Names").
+func avroName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, text)
+	if name[0] >= '0' && name[0] <= '9' {
+		return "_" + name
+	}
+	return name
+}
+
+// Writable tells whether manifests can be written for the field, by its name. Other writers allow names that the
+// library beneath firn does not.
+func (f PartitionField) Writable() bool { return f.Name != "" && avroName(f.Name) == f.Name }
 
 func (p PartitionSource) transform() iceberg.Transform {
 	switch p.Transform {

@@ -63,6 +63,21 @@ func FuzzParsePartitionField(f *testing.F) {
 	})
 }
 
+func TestPartitionNamesThatManifestsCanHave(t *testing.T) {
+	for text, want := range map[string]string{
+		"id": "id", "device.os": "device_os", "bucket(a.b-c, 4)": "a_b_c_bucket", "void(7th)": "_7th_null",
+		"truncate(gr\u00f6\u00dfe, 2)": "gr__e_trunc",
+	} {
+		p, err := ParsePartitionField(text)
+		if err != nil || p.name() != want {
+			t.Errorf("%s: %s, want %s; error %v", text, p.name(), want, err)
+		}
+		if !(PartitionField{Name: want}).Writable() || (PartitionField{Name: "a.b"}).Writable() {
+			t.Errorf("%s: judged wrong", want)
+		}
+	}
+}
+
 func TestPartitionSpecFaults(t *testing.T) {
 	s := freshIDs(&record.Schema{Fields: []record.Field{
 		{Name: "id", Type: typ(record.KindLong)},
@@ -97,7 +112,8 @@ func TestPartitionSpecFaults(t *testing.T) {
 	}
 }
 
-// The partitioning of a new table is what was asked for, with the names that Iceberg gives, in every catalog.
+// The partitioning of a new table is what was asked for, with the names that Iceberg gives where a manifest can have
+// them, in every catalog.
 func TestCreatePartitioned(t *testing.T) {
 	everyCatalog(t, func(t *testing.T, o opened) {
 		c := o.again(t)
@@ -124,7 +140,7 @@ func TestCreatePartitioned(t *testing.T) {
 			{2, 1000, "name", "identity", 0, text}, {1, 1001, "id_bucket", "bucket", 64, number},
 			{2, 1002, "name_trunc", "truncate", 4, text}, {5, 1003, "born_year", "year", 0, number},
 			{4, 1004, "made_month", "month", 0, number}, {3, 1005, "at_hour", "hour", 0, number},
-			{1, 1006, "id_null", "void", 0, typ(record.KindLong)}, {7, 1007, "device.os", "identity", 0, text},
+			{1, 1006, "id_null", "void", 0, typ(record.KindLong)}, {7, 1007, "device_os", "identity", 0, text},
 		}
 		if diff := cmp.Diff(want, table.Partition()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -1,10 +1,11 @@
 package iceberg
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -35,11 +36,12 @@ type partition struct {
 	files []*dataFile
 }
 
-// dataFile is one data file on its way to the store.
+// dataFile is one data file on its way to the store. Its pages are encoded as they fill, and are written from where
+// they lie: an encoded copy would double the memory of a flush.
 type dataFile struct {
 	path      string
-	rows      *parquet.File // nil once encoded
-	encoded   []byte        // nil once stored
+	rows      *parquet.File // nil once stored or let go
+	held      int64         // what of the writer's buffered bytes is this file's
 	described record.DataFile
 }
 
@@ -75,27 +77,28 @@ func (p *partition) append(columns []record.Column, rows []int32) error {
 	if err != nil {
 		return err
 	}
-	before := f.BufferedBytes()
-	err = f.Append(columns, rows)
-	p.generation.writer.buffered.Add(f.BufferedBytes() - before)
+	err = f.rows.Append(columns, rows)
+	w := p.generation.writer
+	w.hold(f, w.fileBytes+f.rows.BufferedBytes())
 	return err
 }
 
 // openFile is the file that has room, or a new one.
-func (p *partition) openFile() (*parquet.File, error) {
+func (p *partition) openFile() (*dataFile, error) {
 	w := p.generation.writer
 	if n := len(p.files); n > 0 && p.files[n-1].rows.EncodedBytes() < w.options.FileBytesMax {
-		return p.files[n-1].rows, nil
+		return p.files[n-1], nil
 	}
 	path, err := w.target.DataPath(p.value, p.generation.nextName())
 	if err != nil {
 		return nil, fmt.Errorf("naming a data file: %w", err)
 	}
-	f, err := w.files.take()
+	rows, err := w.files.take()
 	if err != nil {
 		return nil, err
 	}
-	p.files = append(p.files, &dataFile{path: path, rows: f})
+	f := &dataFile{path: path, rows: rows}
+	p.files = append(p.files, f)
 	return f, nil
 }
 
@@ -120,71 +123,72 @@ func (g *generation) Seal(ctx context.Context) ([]record.DataFile, error) {
 	return sealed, nil
 }
 
-// seal encodes one file and stores it, as far as that was not done yet.
+// seal stores one file, unless that was done, and lets its rows go.
 func (g *generation) seal(ctx context.Context, p *partition, f *dataFile) error {
-	if f.rows != nil {
-		if err := g.encode(p, f); err != nil {
-			return err
-		}
-	}
-	if f.encoded == nil {
+	if f.rows == nil {
 		return nil
 	}
-	if err := g.put(ctx, f.path, f.encoded); err != nil {
+	var err error
+	if f.described, err = g.put(ctx, f); err != nil {
 		return err
 	}
-	g.writer.buffered.Add(-int64(len(f.encoded)))
-	f.encoded = nil
-	return nil
-}
-
-func (g *generation) encode(p *partition, f *dataFile) error {
-	held := f.rows.BufferedBytes()
-	var encoded bytes.Buffer
-	encoded.Grow(int(f.rows.EncodedBytes()) + 1<<12)
-	described, err := f.rows.Finish(&encoded)
-	if err != nil {
-		return fmt.Errorf("encoding data file %s: %w", f.path, err)
-	}
-	f.described, f.encoded = described, encoded.Bytes()
 	f.described.Path, f.described.SpecID, f.described.Partition = f.path, g.writer.target.SpecID, p.value
-	g.writer.files.give(f.rows)
-	f.rows = nil
-	g.writer.buffered.Add(int64(len(f.encoded)) - held)
+	g.writer.release(f)
 	return nil
 }
 
-// put stores an object, and tries again.
-func (g *generation) put(ctx context.Context, path string, content []byte) error {
-	attempt := func() (struct{}, error) {
-		out, err := g.writer.target.Create(ctx, path)
-		if err != nil {
-			return struct{}{}, err
-		}
-		_, err = out.Write(content)
-		return struct{}{}, errors.Join(err, out.Close())
-	}
+// put stores a file, and tries again.
+func (g *generation) put(ctx context.Context, f *dataFile) (record.DataFile, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.MaxInterval = 5 * time.Second
-	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(wait),
-		backoff.WithMaxTries(uint(max(1, g.writer.options.StoreTriesMax))))
+	described, err := backoff.Retry(ctx, func() (record.DataFile, error) { return g.putOnce(ctx, f) },
+		backoff.WithBackOff(wait), backoff.WithMaxTries(uint(max(1, g.writer.options.StoreTriesMax))))
 	if err != nil {
-		scheme, _, _ := strings.Cut(path, ":")
-		return fmt.Errorf("storing data file %s (%d bytes, %s store): %w", path, len(content), scheme, err)
+		scheme, _, _ := strings.Cut(f.path, ":")
+		return described, fmt.Errorf("storing data file %s (%s store): %w", f.path, scheme, err)
 	}
-	return nil
+	return described, nil
+}
+
+// writeBytes joins what is written piece by piece, such as the headers of pages.
+const writeBytes = 64 << 10
+
+func (g *generation) putOnce(ctx context.Context, f *dataFile) (record.DataFile, error) {
+	object, err := g.writer.target.Create(ctx, f.path)
+	if err != nil {
+		return record.DataFile{}, err
+	}
+	store := &noting{Writer: object}
+	joined := bufio.NewWriterSize(store, writeBytes)
+	described, err := f.rows.Finish(joined)
+	if err != nil && store.err == nil {
+		return record.DataFile{}, backoff.Permanent(errors.Join(fmt.Errorf("encoding it: %w", err), object.Close()))
+	}
+	if err == nil {
+		err = joined.Flush()
+	}
+	return described, errors.Join(err, object.Close())
+}
+
+// noting keeps the error of a store, to tell it from one of the encoder, which no second try mends.
+type noting struct {
+	io.Writer
+	err error
+}
+
+func (n *noting) Write(b []byte) (int, error) {
+	written, err := n.Writer.Write(b)
+	if err != nil {
+		n.err = err
+	}
+	return written, err
 }
 
 // Discard implements pipeline.Flush.
 func (g *generation) Discard() {
-	w := g.writer
 	for _, p := range g.partitions {
 		for _, f := range p.files {
-			if f.rows != nil {
-				w.buffered.Add(-f.rows.BufferedBytes())
-				w.files.give(f.rows)
-			}
-			w.buffered.Add(-int64(len(f.encoded)))
+			g.writer.release(f)
 		}
 	}
 	g.partitions = nil

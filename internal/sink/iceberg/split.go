@@ -49,6 +49,13 @@ func (s *splitter) split(columns []record.Column, rows int) []group {
 	return s.groups
 }
 
+// forget lets go of the batch, whose bytes are large.
+func (s *splitter) forget() {
+	for i := range s.values {
+		clear(s.values[i].bytes)
+	}
+}
+
 // splitByInt is the common case of one partition field whose value is an integer.
 func (s *splitter) splitByInt(rows int) {
 	clear(s.byInt)

@@ -23,18 +23,25 @@ type values struct {
 	valid []bool
 	ints  []int64
 	bytes [][]byte
-	arena []byte // backs bytes that the transform made
 }
 
 func newTerms(schema *record.Schema, fields []table.PartitionField) ([]term, error) {
 	terms := make([]term, len(fields))
 	for i, f := range fields {
 		path, source, ok := findByID(schema.Fields, f.SourceID)
-		if !ok {
-			return nil, fmt.Errorf("partition field %s: its source column (field id %d) is not in the schema", f.Name, f.SourceID)
-		}
 		terms[i] = term{field: f, path: path, source: source}
-		if _, err := terms[i].unit(); err != nil {
+		if !f.Writable() {
+			return nil, fmt.Errorf("partition field %q: firn cannot write to a table with a partition field of this name; rename "+
+				"it to one of letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)", f.Name)
+		}
+		if f.Transform == "void" { // always null, whatever became of its source
+			continue
+		}
+		if !ok {
+			return nil, fmt.Errorf("partition field %s: its source column (field id %d) is not among the columns that the job "+
+				"writes", f.Name, f.SourceID)
+		}
+		if err := terms[i].check(); err != nil {
 			return nil, err
 		}
 	}
@@ -81,35 +88,56 @@ func (t *term) inBytes() bool {
 	}
 }
 
-// unit checks that the transform fits the source type; for time transforms it is the number of source units in a
-// second, or 0 for a date.
-func (t *term) unit() (int64, error) {
+// check refuses a transform that is unknown or does not fit its source.
+func (t *term) check() error {
 	k := t.source.Kind
+	nested := k == record.KindStruct || k == record.KindList || k == record.KindMap
+	fits := false
 	switch t.field.Transform {
-	case "identity", "bucket", "truncate", "void":
-		return 0, nil
-	case "year", "month", "day", "hour":
-		switch k {
-		case record.KindDate:
-			return 0, nil
-		case record.KindTimestamp, record.KindTimestampTZ:
-			return 1e6, nil
-		case record.KindTimestampNs, record.KindTimestampTZNs:
-			return 1e9, nil
-		}
+	case "identity":
+		fits = !nested
+	case "bucket":
+		fits = !nested && k != record.KindBoolean && k != record.KindFloat && k != record.KindDouble
+	case "truncate":
+		fits = k == record.KindInt || k == record.KindLong || k == record.KindDecimal || k == record.KindString ||
+			k == record.KindBinary
+	case "year", "month", "day":
+		fits = t.unit() > 0 || k == record.KindDate
+	case "hour":
+		fits = t.unit() > 0
 	}
-	return 0, fmt.Errorf("partition field %s: firn cannot write %s of a %s column", t.field.Name, t.field.Transform, t.source)
+	if !fits {
+		return fmt.Errorf("partition field %s: firn cannot write %s of a %s column", t.field.Name, t.field.Transform, t.source)
+	}
+	if (t.field.Transform == "bucket" || t.field.Transform == "truncate") && t.field.Param < 1 {
+		return fmt.Errorf("partition field %s: %s needs a number above 0", t.field.Name, t.field.Transform)
+	}
+	return nil
+}
+
+// unit is the number of source units in a second, or 0 for what is no timestamp.
+func (t *term) unit() int64 {
+	switch t.source.Kind {
+	case record.KindTimestamp, record.KindTimestampTZ:
+		return 1e6
+	case record.KindTimestampNs, record.KindTimestampTZNs:
+		return 1e9
+	default:
+		return 0
+	}
 }
 
 // evaluate computes the term for all rows of the columns.
 func (t *term) evaluate(columns []record.Column, rows int, out *values) {
+	out.ints, out.bytes = out.ints[:0], out.bytes[:0]
+	if t.field.Transform == "void" {
+		out.valid = append(out.valid[:0], make([]bool, rows)...)
+		out.ints = append(out.ints, make([]int64, rows)...)
+		return
+	}
 	c := t.column(columns)
 	out.valid = append(out.valid[:0], c.Valid[:rows]...)
-	out.ints, out.bytes, out.arena = out.ints[:0], out.bytes[:0], out.arena[:0]
 	switch t.field.Transform {
-	case "void":
-		clear(out.valid)
-		out.ints = append(out.ints, make([]int64, rows)...)
 	case "bucket":
 		t.bucket(c, rows, out)
 	case "truncate":
@@ -182,7 +210,7 @@ func truncateWide(b []byte, w int64) []byte {
 
 // timeOf is year, month, day or hour since 1970.
 func (t *term) timeOf(c *record.Column, rows int, out *values) {
-	unit, _ := t.unit() // checked when the term was made
+	unit := t.unit()
 	for i := range rows {
 		if !out.valid[i] {
 			out.ints = append(out.ints, 0)

@@ -162,8 +162,8 @@ func TestSplitOfSeveralFields(t *testing.T) {
 		}}},
 	}}
 	terms, err := newTerms(schema, []table.PartitionField{
-		{SourceID: 1, FieldID: 1000, Transform: "identity", Result: record.Type{Kind: record.KindLong}},
-		{SourceID: 3, FieldID: 1001, Transform: "identity", Result: record.Type{Kind: record.KindString}},
+		{Name: "n", SourceID: 1, FieldID: 1000, Transform: "identity", Result: record.Type{Kind: record.KindLong}},
+		{Name: "t", SourceID: 3, FieldID: 1001, Transform: "identity", Result: record.Type{Kind: record.KindString}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +203,12 @@ func TestTransformThatDoesNotFitIsAnError(t *testing.T) {
 		}
 	}
 	f(table.PartitionField{SourceID: 1, Name: "n_day", Transform: "day"}, "partition field n_day: firn cannot write day of a long column")
+	f(table.PartitionField{SourceID: 1, Name: "a.n", Transform: "identity"}, `partition field "a.n": firn cannot write to a `+
+		"table with a partition field of this name; rename it to one of letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)")
+	f(table.PartitionField{SourceID: 1, Name: "z", Transform: "zorder"}, "partition field z: firn cannot write zorder of a long column")
+	f(table.PartitionField{SourceID: 1, Name: "b", Transform: "bucket"}, "partition field b: bucket needs a number above 0")
+	f(table.PartitionField{SourceID: 1, Name: "t", Transform: "truncate", Param: -1},
+		"partition field t: truncate needs a number above 0")
 	f(table.PartitionField{SourceID: 9, Name: "x", Transform: "identity"},
-		"partition field x: its source column (field id 9) is not in the schema")
+		"partition field x: its source column (field id 9) is not among the columns that the job writes")
 }

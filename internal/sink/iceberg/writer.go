@@ -40,6 +40,7 @@ type Writer struct {
 	terms     []term
 	splitters sync.Pool
 	files     filePool
+	fileBytes int64 // what an open file holds beside its buffers
 	buffered  atomic.Int64
 
 	mu      sync.Mutex // guards current
@@ -55,6 +56,7 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{target: target, options: o, terms: terms}
+	w.fileBytes = fileBytes + int64(leaves(target.Schema.Fields))*leafBytes
 	w.splitters.New = func() any { return newSplitter(terms) }
 	w.files.make = func() (*parquet.File, error) { return parquet.NewFile(target.Schema, o.Parquet) }
 	first, err := w.files.take()
@@ -66,13 +68,31 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	return w, nil
 }
 
+// What an open file holds beside its buffers, as measured: its name, partition value and encoder. It matters where there
+// are thousands of partition values with few rows each.
+const (
+	fileBytes = 1 << 10
+	leafBytes = 1200 // for each column
+)
+
+// leaves counts the columns that hold values.
+func leaves(fields []record.Field) (n int) {
+	for _, f := range fields {
+		n += max(1, leaves(f.Type.Fields))
+	}
+	return n
+}
+
 // Write copies the rows of the batch into the open files of their partition values.
 func (w *Writer) Write(_ context.Context, b *record.Batch) error {
 	w.mu.Lock()
 	g := w.current
 	w.mu.Unlock()
 	s := w.splitters.Get().(*splitter)
-	defer w.splitters.Put(s)
+	defer func() {
+		s.forget()
+		w.splitters.Put(s)
+	}()
 	for _, rows := range s.split(b.Columns, b.Rows) {
 		p := g.partition(rows.key, func() []record.PartitionValue { return s.partition(rows.first) })
 		if err := p.append(b.Columns, rows.rows); err != nil {
@@ -95,6 +115,22 @@ func (w *Writer) Rotate() pipeline.Flush {
 // BufferedBytes implements pipeline.Writer.
 func (w *Writer) BufferedBytes() int64 { return w.buffered.Load() }
 
+// hold counts what a file holds now in place of what it held.
+func (w *Writer) hold(f *dataFile, bytes int64) {
+	w.buffered.Add(bytes - f.held)
+	f.held = bytes
+}
+
+// release lets the rows of a file go, unless that was done.
+func (w *Writer) release(f *dataFile) {
+	if f.rows == nil {
+		return
+	}
+	w.hold(f, 0)
+	w.files.give(f.rows)
+	f.rows = nil
+}
+
 // filePool keeps encoders with their buffers between flushes: with a commit a second and a file a partition value
 // their making would otherwise dominate.
 type filePool struct {
@@ -104,14 +140,24 @@ type filePool struct {
 }
 
 func (p *filePool) take() (*parquet.File, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		f := p.free[n-1]
-		p.free = p.free[:n-1]
+	if f := p.idle(); f != nil {
 		return f, nil
 	}
 	return p.make()
+}
+
+// idle takes an encoder out of the pool, or returns nil when it is empty.
+func (p *filePool) idle() *parquet.File {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.free)
+	if n == 0 {
+		return nil
+	}
+	f := p.free[n-1]
+	p.free[n-1] = nil
+	p.free = p.free[:n-1]
+	return f
 }
 
 // filesKeptMax bounds the pool: beyond it encoders go to the garbage collector.
