@@ -32,7 +32,7 @@ func (o objects) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	if r.Size() > objectBytesMax {
 		return nil, errTooLarge
 	}

@@ -225,7 +225,7 @@ func TestCommitTimeout(t *testing.T) {
 // what one was told is true.
 func TestCommitRandomFates(t *testing.T) {
 	const flushes, rowsEach = 40, 10
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a fixed seed, to repeat the test
+	random := rand.New(rand.NewPCG(1, 2)) // a fixed seed, to repeat the test
 	fates := []func() fault.Fate{
 		fault.Pass, fault.Pass, fault.LandAndCut, func() fault.Fate { return fault.Land(500) },
 		func() fault.Fate { return fault.Land(409) }, func() fault.Fate { return fault.Refuse(409) },

@@ -141,13 +141,14 @@ func icebergType(path string, from record.Type) (iceberg.Type, error) {
 		return iceberg.FixedTypeOf(from.Length), nil
 	case record.KindStruct, record.KindList, record.KindMap:
 		return nestedIcebergType(path, from)
-	}
-	for _, p := range primitives {
-		if p.kind == from.Kind {
-			return p.iceberg, nil
+	default:
+		for _, p := range primitives {
+			if p.kind == from.Kind {
+				return p.iceberg, nil
+			}
 		}
+		return nil, fmt.Errorf("field %s: type %s is not a type of Iceberg", path, from.Kind)
 	}
-	return nil, fmt.Errorf("field %s: type %s is not a type of Iceberg", path, from.Kind)
 }
 
 func nestedIcebergType(path string, from record.Type) (iceberg.Type, error) {

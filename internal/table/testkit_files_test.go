@@ -23,11 +23,10 @@ func dataFiles(t *testing.T, table *Table) []iceberg.DataFile {
 	}
 	var files []iceberg.DataFile
 	for _, m := range manifests {
-		entries, err := m.FetchEntries(fs, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
+		for e, err := range m.Entries(fs, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			files = append(files, e.DataFile())
 		}
 	}
