@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // TopicPartition names a partition of a Kafka topic (and, for other sources, their unit of ordered reading).
@@ -50,6 +51,18 @@ type Floor map[string]TopicFloor
 func (f Floor) Next(tp TopicPartition) (int64, bool) {
 	n, ok := f[tp.Topic].Next[tp.Partition]
 	return n, ok
+}
+
+// Partitions are the topic partitions of the floor, in order.
+func (f Floor) Partitions() []TopicPartition {
+	var all []TopicPartition
+	for topic, t := range f {
+		for p := range t.Next {
+			all = append(all, TopicPartition{topic, p})
+		}
+	}
+	slices.SortFunc(all, TopicPartition.Compare)
+	return all
 }
 
 // Equal tells whether two floors are the same position of the same source.

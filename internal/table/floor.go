@@ -107,7 +107,7 @@ func standByMirror(m icebergtable.Metadata, c *mirror, oldest *icebergtable.Snap
 		return standing{floor: record.Floor{}, lost: c.Floor}, nil
 	}
 	return standing{}, fmt.Errorf("%w: it was rolled back behind snapshot %d, and the older snapshots that would tell "+
-		"have expired: set the floor by hand to what the table holds", ErrFloorUnknown, c.Snapshot)
+		"have expired: give the job another name, and start it where the table's rows end", ErrFloorUnknown, c.Snapshot)
 }
 
 // lostBehind is the mirror's floor when s, the newest ancestor with a floor, is older than the mirror: the mirror is

@@ -60,7 +60,7 @@ func (r *reader) final(tp record.TopicPartition, err error) error {
 	}
 	e := &Error{
 		TopicPartition: tp, Offset: -1, What: "the records cannot be read", Err: err,
-		Do: "see the cause; `firn offsets set` moves the job past a batch that stays unreadable",
+		Do: "see the cause; firn offsets set moves the job past a batch that stays unreadable",
 	}
 	if at := r.reading[tp]; at != nil {
 		e.Offset = at.position

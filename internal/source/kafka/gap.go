@@ -31,7 +31,7 @@ func beyondEnd(tp record.TopicPartition, position, end int64, cause error) error
 		TopicPartition: tp, Offset: position,
 		What: fmt.Sprintf("the job stands at offset %d and the log ends at %d: the brokers lost records, or the "+
 			"topic is another one of the same name", position, end),
-		Do:  "find out which; then `firn offsets set` moves the job to an offset that the log has",
+		Do:  "find out which; then firn offsets set moves the job to an offset that the log has",
 		Err: cause,
 	}
 }
