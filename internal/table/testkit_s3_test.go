@@ -25,8 +25,10 @@ import (
 // s3Server is an S3 store in memory with one bucket, as far as a hadoop catalog and its tables need it. It checks no
 // signatures. It is safe for concurrent use.
 type s3Server struct {
-	careless bool                                                    // replaces objects that it was told not to replace
-	meddle   func(w http.ResponseWriter, r *http.Request, do func()) // may leave out, delay or spoil what do does
+	careless bool // replaces objects that it was told not to replace
+
+	// meddle gets each put on a condition, in place of the server. Calling do with a recorder hides the answer.
+	meddle func(w http.ResponseWriter, r *http.Request, do func(http.ResponseWriter))
 
 	mu       sync.Mutex // guards the fields below
 	objects  map[string][]byte
@@ -111,8 +113,8 @@ func (s *s3Server) get(key string) []byte {
 }
 
 func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.meddle != nil {
-		s.meddle(w, r, func() { s.serve(w, r) })
+	if s.meddle != nil && r.Header.Get("If-None-Match") != "" {
+		s.meddle(w, r, func(w http.ResponseWriter) { s.serve(w, r) })
 		return
 	}
 	s.serve(w, r)
