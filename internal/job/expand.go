@@ -76,6 +76,6 @@ func holdsSecret(path string, t reflect.Type) bool {
 // header.Authorization, adls.sas-token.BUCKET and the like.
 func secretProperty(name string) bool {
 	name = strings.ToLower(name)
-	parts := []string{"secret", "token", "password", "credential", "access-key", "authorization", "private-key"}
+	parts := []string{"secret", "token", "password", "credential", "access-key", "authorization", "private-key", "jsonkey"}
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }

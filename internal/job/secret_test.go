@@ -20,7 +20,7 @@ func secretJob() Job {
 		Type: "rest", URI: "https://u:hunter2@h/", Credential: "id:hunter2", Token: "hunter2",
 		Properties: map[string]string{
 			"s3.secret-access-key": "hunter2", "s3.access-key-id": "hunter2", "header.Authorization": "Bearer hunter2",
-			"s3.session-token": "hunter2", "adls.sas-token.x": "hunter2", "s3.region": "visible",
+			"s3.session-token": "hunter2", "adls.sas-token.x": "hunter2", "gcs.jsonkey": "hunter2", "s3.region": "visible",
 		},
 	}
 	return j

@@ -70,11 +70,6 @@ func (c *checker) catalog(k *Catalog) {
 			c.fault(path+".uri", "is not used by a hadoop catalog", "remove it; warehouse is the place")
 		}
 		c.warehouse(path, k.Warehouse)
-		// A commit is a rename that must fail when its target exists; object stores have none.
-		if s := schemeOf(k.Warehouse); s == "s3" || s == "gs" {
-			c.fault(path+".warehouse", "a hadoop catalog cannot commit safely in an object store",
-				"use a rest catalog, or a folder on this machine")
-		}
 	}
 	if k.Type == "sql" || k.Type == "hadoop" {
 		c.noLogin(path, k)
