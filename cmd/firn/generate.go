@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -155,9 +156,7 @@ func sendMessages(ctx context.Context, g *globalOptions, o generateOptions, c wi
 		return usageError{err}
 	}
 	defer func() { err = errors.Join(err, generator.Close()) }()
-	reaching, cancel := context.WithTimeout(ctx, o.Connect)
-	defer cancel()
-	if err := generator.Reach(reaching); err != nil {
+	if err := generator.Reach(ctx, o.Connect, slog.New(slog.NewTextHandler(g.Stderr, nil))); err != nil {
 		return err
 	}
 	o.Messages = c.MessagesMax // which may be a parameter's

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"firn/internal/gen"
@@ -87,12 +91,20 @@ func NewGenerator(c GeneratorConfig) (*Generator, error) {
 // Run makes and sends messages until the limit is reached or ctx ends.
 func (g *Generator) Run(ctx context.Context) (gen.Stats, error) { return gen.Run(ctx, g.run) }
 
-// Reach waits until the brokers answer, for as long as ctx allows.
-func (g *Generator) Reach(ctx context.Context) error {
-	if err := g.client.Ping(ctx); err != nil {
-		return fmt.Errorf("brokers %s %w: %w", strings.Join(g.config.Kafka.Brokers, ","), ErrUnreachable, err)
-	}
-	return nil
+// Reach waits for at most limit until the brokers answer, and checks that the topic is there.
+func (g *Generator) Reach(ctx context.Context, limit time.Duration, log *slog.Logger) error {
+	return reach(ctx, limit, "Kafka at "+g.config.Kafka.Brokers[0], log, func(ctx context.Context) error {
+		topics, err := kadm.NewClient(g.client).ListTopics(ctx, g.config.Topic)
+		if err != nil {
+			return err
+		}
+		if t := topics[g.config.Topic]; errors.Is(t.Err, kerr.UnknownTopicOrPartition) {
+			return fmt.Errorf("topic %s does not exist: make it with the partitions that it shall have", g.config.Topic)
+		} else if t.Err != nil {
+			return fmt.Errorf("topic %s: %w", g.config.Topic, t.Err)
+		}
+		return nil
+	})
 }
 
 // Close lets go of the client.
