@@ -135,3 +135,29 @@ func TestNoSchemaForATableThatIsMissing(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestCheckLooksAtTheDeadLetters(t *testing.T) {
+	kafka, err := NewEmbeddedKafka("letters", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kafka.Close()
+	f := func(name string, to job.DeadLetter, want string) {
+		t.Run(name, func(t *testing.T) {
+			j := localJob(t, kafka, "letters")
+			j.Errors = job.Errors{Policy: "dead_letter", DeadLetter: to}
+			var got string
+			for _, finding := range Check(t.Context(), j, slog.New(slog.DiscardHandler)) {
+				if finding.Err != nil {
+					got += finding.Part + ": " + finding.Err.Error()
+				}
+			}
+			if !strings.Contains(got, want) || want == "" && got != "" {
+				t.Errorf("faults %q, want %q", got, want)
+			}
+		})
+	}
+	f("missing topic", job.DeadLetter{Topic: "nothere"}, "letters: opening dead letter topic nothere")
+	f("missing folder", job.DeadLetter{File: filepath.Join(t.TempDir(), "no", "letters.jsonl")}, "letters: stat")
+	f("folder", job.DeadLetter{File: filepath.Join(t.TempDir(), "letters.jsonl")}, "")
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"firn/internal/job"
@@ -26,6 +28,9 @@ func Check(ctx context.Context, j *job.Job, log *slog.Logger) []Finding {
 	declared, err := DeclaredSchema(j)
 	findings := []Finding{{Part: "schema", Detail: describeSchema(declared), Err: err}}
 	findings = append(findings, checkSource(ctx, j, log))
+	if j.Errors.Policy == "dead_letter" {
+		findings = append(findings, checkDeadLetters(ctx, j))
+	}
 	return append(findings, checkTable(ctx, j, declared, log))
 }
 
@@ -71,6 +76,21 @@ func describeSplits(topics []string, splits []record.Split) string {
 		parts = append(parts, fmt.Sprintf("%s has %d partitions, %d offsets to read at most", topic, partitions, offsets))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// checkDeadLetters looks whether the topic can be written, or the file's folder is there.
+func checkDeadLetters(ctx context.Context, j *job.Job) Finding {
+	f := Finding{Part: "letters"}
+	if path := j.Errors.DeadLetter.File; path != "" {
+		f.Detail = path
+		_, f.Err = os.Stat(filepath.Dir(path))
+		return f
+	}
+	f.Detail = "topic " + j.Errors.DeadLetter.Topic
+	a := &Assembly{}
+	_, err := a.openDeadLetters(ctx, j, slog.New(slog.DiscardHandler))
+	f.Err = errors.Join(err, a.Close())
+	return f
 }
 
 func checkTable(ctx context.Context, j *job.Job, declared *record.Schema, log *slog.Logger) Finding {
