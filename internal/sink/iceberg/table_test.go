@@ -46,11 +46,12 @@ func everySchema(t *testing.T) *record.Schema {
 // everyRow is row n of everySchema as JSON, in the form in which rows are read back. Every third has nulls.
 func everyRow(n int) string {
 	if n%3 == 0 {
-		return fmt.Sprintf(`{"id":%d,"b":null,"i":null,"f":null,"d":null,"dec":null,"wide":null,"day":null,"t":null,"ts":null,`+
-			`"tz":null,"u":null,"s":"","place":null,"spot":{"x":%d,"y":null},"tags":null,"counts":null,"legs":[]}`, n, -n)
+		return fmt.Sprintf(`{"id":%d,"b":null,"i":null,"f":null,"d":null,"dec":null,"wide":null,"day":null,"t":null,`+
+			`"ts":null,"tz":null,"u":null,"s":"","place":null,"spot":{"x":%d,"y":null},"tags":null,"counts":null,"legs":[]}`,
+			n, -n)
 	}
-	return fmt.Sprintf(`{"id":%d,"b":%t,"i":%d,"f":%d.5,"d":-%d.25,"dec":"%d.07","wide":"-%d.0001","day":"19%02d-11-%02d",`+
-		`"t":"03:%02d:00","ts":"2026-0%d-03T04:05:%02d","tz":"1969-12-31T%02d:59:59.123456Z",`+
+	return fmt.Sprintf(`{"id":%d,"b":%t,"i":%d,"f":%d.5,"d":-%d.25,"dec":"%d.07","wide":"-%d.0001",`+
+		`"day":"19%02d-11-%02d","t":"03:%02d:00","ts":"2026-0%d-03T04:05:%02d","tz":"1969-12-31T%02d:59:59.123456Z",`+
 		`"u":"%08d-0000-4000-8000-000000000000","s":"word %d \u00e9","place":{"lat":%d.125,"name":null,"deep":{"k":%d}},`+
 		`"spot":{"x":%d,"y":%d},"tags":["a",null,"t%d"],"counts":{"k%d":%d},"legs":[{"n":%d,"why":null},{"n":2,"why":"w"}]}`,
 		n, n%2 == 0, -n, n, n, n, n, 60+n%20, 1+n%28, n%60, 1+n%9, n%60, n%24, n, n, n, n, n, n, n, n, n, n)
@@ -99,7 +100,8 @@ func (l *lake) target() Target {
 
 func (l *lake) committer(t *testing.T) *Committer {
 	t.Helper()
-	c, err := table.NewCommitter(l.catalog, "db.t", "job", table.CommitterOptions{Fold: cluster.Fold, Timeout: 10 * time.Second})
+	o := table.CommitterOptions{Fold: cluster.Fold, Timeout: 10 * time.Second}
+	c, err := table.NewCommitter(l.catalog, "db.t", "job", o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,8 @@ func numbersSchema() *record.Schema {
 // byBucket partitions numbersSchema by buckets of the number.
 func byBucket(buckets int) []table.PartitionField {
 	return []table.PartitionField{{
-		SourceID: 1, FieldID: 1000, Name: "n_bucket", Transform: "bucket", Param: buckets, Result: record.Type{Kind: record.KindInt},
+		SourceID: 1, FieldID: 1000, Name: "n_bucket", Transform: "bucket", Param: buckets,
+		Result: record.Type{Kind: record.KindInt},
 	}}
 }
 

@@ -31,8 +31,8 @@ func newTerms(schema *record.Schema, fields []table.PartitionField) ([]term, err
 		path, source, ok := findByID(schema.Fields, f.SourceID)
 		terms[i] = term{field: f, path: path, source: source}
 		if !f.Writable() {
-			return nil, fmt.Errorf("partition field %q: firn cannot write to a table with a partition field of this name; rename "+
-				"it to one of letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)", f.Name)
+			return nil, fmt.Errorf("partition field %q: firn cannot write to a table with a partition field of this name; "+
+				"rename it to one of letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)", f.Name)
 		}
 		if f.Transform == "void" { // always null, whatever became of its source
 			continue
@@ -107,7 +107,8 @@ func (t *term) check() error {
 		fits = t.unit() > 0
 	}
 	if !fits {
-		return fmt.Errorf("partition field %s: firn cannot write %s of a %s column", t.field.Name, t.field.Transform, t.source)
+		return fmt.Errorf("partition field %s: firn cannot write %s of a %s column",
+			t.field.Name, t.field.Transform, t.source)
 	}
 	if (t.field.Transform == "bucket" || t.field.Transform == "truncate") && t.field.Param < 1 {
 		return fmt.Errorf("partition field %s: %s needs a number above 0", t.field.Name, t.field.Transform)
@@ -159,7 +160,7 @@ func (t *term) evaluate(columns []record.Column, rows int, out *values) {
 
 func (t *term) bucket(c *record.Column, rows int, out *values) {
 	n := uint32(t.field.Param)
-	hash := func(i int) uint32 { return hashLong(intAt(c, i)) }
+	var hash func(i int) uint32
 	switch c.Field.Type.Kind {
 	case record.KindString, record.KindBinary, record.KindFixed, record.KindUUID:
 		hash = func(i int) uint32 { return hashBytes(bytesAt(c, i)) }
@@ -172,6 +173,8 @@ func (t *term) bucket(c *record.Column, rows int, out *values) {
 			out.ints = append(out.ints, int64((hashLong(c.Ints64[i])&math.MaxInt32)%n))
 		}
 		return
+	default:
+		hash = func(i int) uint32 { return hashLong(intAt(c, i)) }
 	}
 	for i := range rows {
 		out.ints = append(out.ints, int64((hash(i)&math.MaxInt32)%n))

@@ -51,20 +51,25 @@ func samples() []sample {
 			func(x *c, i int, r *rand.Rand) { x.Bools[i] = r.IntN(2) == 0 }, []string{"identity", "void"}},
 		{typ(record.KindInt), func(x *c, i int) library.Literal { return library.Int32Literal(x.Ints32[i]) },
 			func(x *c, i int, r *rand.Rand) { x.Ints32[i] = r.Int32() - 1<<30 }, numeric},
-		{typ(record.KindLong), func(x *c, i int) library.Literal { return library.Int64Literal(x.Ints64[i]) }, set64, numeric},
+		{typ(record.KindLong), func(x *c, i int) library.Literal { return library.Int64Literal(x.Ints64[i]) },
+			set64, numeric},
 		{typ(record.KindDate), func(x *c, i int) library.Literal { return library.DateLiteral(x.Ints32[i]) },
 			func(x *c, i int, r *rand.Rand) { x.Ints32[i] = r.Int32N(60000) - 30000 },
 			append([]string{"year", "month", "day"}, every...)},
 		{typ(record.KindTime), func(x *c, i int) library.Literal { return library.TimeLiteral(x.Ints64[i]) },
 			func(x *c, i int, r *rand.Rand) { x.Ints64[i] = r.Int64N(86_400_000_000) }, every},
-		{typ(record.KindTimestamp), func(x *c, i int) library.Literal { return library.TimestampLiteral(x.Ints64[i]) }, setMicros, timed},
+		{typ(record.KindTimestamp), func(x *c, i int) library.Literal { return library.TimestampLiteral(x.Ints64[i]) },
+			setMicros, timed},
 		{typ(record.KindTimestampTZNs), func(x *c, i int) library.Literal { return library.TimestampNsLiteral(x.Ints64[i]) },
 			func(x *c, i int, r *rand.Rand) { x.Ints64[i] = r.Int64N(4e18) - 2e18 }, timed},
-		{typ(record.KindString), func(x *c, i int) library.Literal { return library.StringLiteral(x.Bytes[i]) }, setText, numeric},
-		{typ(record.KindBinary), func(x *c, i int) library.Literal { return library.BinaryLiteral(x.Bytes[i]) }, setText, numeric},
-		{record.Type{Kind: record.KindFixed, Length: 5}, func(x *c, i int) library.Literal { return library.FixedLiteral(x.FixedAt(i)) },
+		{typ(record.KindString), func(x *c, i int) library.Literal { return library.StringLiteral(x.Bytes[i]) },
+			setText, numeric},
+		{typ(record.KindBinary), func(x *c, i int) library.Literal { return library.BinaryLiteral(x.Bytes[i]) },
+			setText, numeric},
+		{record.Type{Kind: record.KindFixed, Length: 5},
+			func(x *c, i int) library.Literal { return library.FixedLiteral(x.FixedAt(i)) }, setFixed, every},
+		{typ(record.KindUUID), func(x *c, i int) library.Literal { return library.UUIDLiteral(uuid.UUID(x.FixedAt(i))) },
 			setFixed, every},
-		{typ(record.KindUUID), func(x *c, i int) library.Literal { return library.UUIDLiteral(uuid.UUID(x.FixedAt(i))) }, setFixed, every},
 		{record.Type{Kind: record.KindDecimal, Precision: 18, Scale: 2},
 			func(x *c, i int) library.Literal { return decimalOf(big.NewInt(x.Ints64[i]), 2) }, setMicros, numeric},
 		{record.Type{Kind: record.KindDecimal, Precision: 38, Scale: 4},
@@ -123,7 +128,9 @@ func TestPartitionValuesAgreeWithTheLibrary(t *testing.T) {
 	}
 }
 
-func checkAgainstLibrary(t *testing.T, split *splitter, columns []record.Column, rows int, s sample, tr library.Transform) {
+func checkAgainstLibrary(
+	t *testing.T, split *splitter, columns []record.Column, rows int, s sample, tr library.Transform,
+) {
 	seen := 0
 	for _, g := range split.split(columns, rows) {
 		got := split.partition(g.first)[0]
@@ -202,11 +209,15 @@ func TestTransformThatDoesNotFitIsAnError(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	f(table.PartitionField{SourceID: 1, Name: "n_day", Transform: "day"}, "partition field n_day: firn cannot write day of a long column")
-	f(table.PartitionField{SourceID: 1, Name: "a.n", Transform: "identity"}, `partition field "a.n": firn cannot write to a `+
-		"table with a partition field of this name; rename it to one of letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)")
-	f(table.PartitionField{SourceID: 1, Name: "z", Transform: "zorder"}, "partition field z: firn cannot write zorder of a long column")
-	f(table.PartitionField{SourceID: 1, Name: "b", Transform: "bucket"}, "partition field b: bucket needs a number above 0")
+	f(table.PartitionField{SourceID: 1, Name: "n_day", Transform: "day"},
+		"partition field n_day: firn cannot write day of a long column")
+	f(table.PartitionField{SourceID: 1, Name: "a.n", Transform: "identity"},
+		`partition field "a.n": firn cannot write to a table with a partition field of this name; rename it to one of `+
+			"letters, digits and _ (ALTER TABLE ... REPLACE PARTITION FIELD)")
+	f(table.PartitionField{SourceID: 1, Name: "z", Transform: "zorder"},
+		"partition field z: firn cannot write zorder of a long column")
+	f(table.PartitionField{SourceID: 1, Name: "b", Transform: "bucket"},
+		"partition field b: bucket needs a number above 0")
 	f(table.PartitionField{SourceID: 1, Name: "t", Transform: "truncate", Param: -1},
 		"partition field t: truncate needs a number above 0")
 	f(table.PartitionField{SourceID: 9, Name: "x", Transform: "identity"},

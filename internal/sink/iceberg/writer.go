@@ -68,8 +68,8 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// What an open file holds beside its buffers, as measured: its name, partition value and encoder. It matters where there
-// are thousands of partition values with few rows each.
+// What an open file holds beside its buffers, as measured: its name, partition value and encoder. It matters where
+// there are thousands of partition values with few rows each.
 const (
 	fileBytes = 1 << 10
 	leafBytes = 1200 // for each column

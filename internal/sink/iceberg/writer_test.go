@@ -226,14 +226,17 @@ func TestBufferedBytesCountOpenFiles(t *testing.T) {
 	for _, columns := range []int{2, 10, 40} {
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			schema := &record.Schema{}
+			kinds := []record.Kind{record.KindLong, record.KindString}
 			for i := range columns {
 				schema.Fields = append(schema.Fields, record.Field{
-					ID: i + 1, Name: "c" + strconv.Itoa(i), Type: record.Type{Kind: []record.Kind{record.KindLong, record.KindString}[i%2]},
+					ID: i + 1, Name: "c" + strconv.Itoa(i), Type: record.Type{Kind: kinds[i%2]},
 				})
 			}
 			w := memoryWriter(t, &objects{}, func(target *Target, _ *Options) {
 				target.Schema = schema
-				target.Partition = []table.PartitionField{{SourceID: 1, FieldID: 1000, Name: "c0", Transform: "identity", Result: schema.Fields[0].Type}}
+				target.Partition = []table.PartitionField{{
+					SourceID: 1, FieldID: 1000, Name: "c0", Transform: "identity", Result: schema.Fields[0].Type,
+				}}
 			})
 			const files = 2000
 			b := record.NewBatch(schema)
