@@ -74,7 +74,7 @@ Exit status: 0 success, 1 the run failed, 2 usage or job file, 3 something canno
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print the result as JSON")
-	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g), newTableCommand(g), newOffsetsCommand(g),
-		newBenchCommand(g), newVersionCommand(g))
+	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g), newTableCommand(g),
+		newOffsetsCommand(g), newBenchCommand(g), newVersionCommand(g))
 	return root
 }

@@ -22,8 +22,8 @@ func newOffsetsCommand(g *globalOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "offsets",
 		Short: "Show and set how far a job has got",
-		Long: `Show and set the floor of a job: for each topic partition the next offset that is not in its table. It is kept in
-the table alone; the offsets of the consumer group only mirror it.
+		Long: `Show and set the floor of a job: for each topic partition the next offset that is not in its table. It is kept
+in the table alone; the offsets of the consumer group only mirror it.
 
 Exit status: 0 success, 1 it failed, 2 usage or job file, 3 the catalog cannot be reached.`,
 		Args: usageArgs(cobra.NoArgs),
@@ -56,12 +56,13 @@ func newOffsetsSetCommand(g *globalOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set JOB.yaml TOPIC/PARTITION=OFFSET...",
 		Short: "Set the next offset of topic partitions",
-		Long: `Set the floor of topic partitions, in a commit of its own. Stop the job first: a running one notices that its floor
-was moved and starts again from it, but what it has in hand then is dropped.
+		Long: `Set the floor of topic partitions, in a commit of its own. Stop the job first: a running one notices that its
+floor was moved and starts again from it, but what it has in hand then is dropped.
 
 A lower offset makes rows come a second time, a higher one leaves rows out: firn table audit shows either.`,
-		Example: "  firn offsets set orders.yaml orders/0=1200 orders/1=1180\n  firn offsets set orders.yaml orders/0=0 --dry-run",
-		Args:    usageArgs(cobra.MinimumNArgs(2)),
+		Example: "  firn offsets set orders.yaml orders/0=1200 orders/1=1180\n" +
+			"  firn offsets set orders.yaml orders/0=0 --dry-run",
+		Args: usageArgs(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, err := parseOffsets(args[1:])
 			if err != nil {
