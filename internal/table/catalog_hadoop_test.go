@@ -213,6 +213,7 @@ func TestHadoopPutFate(t *testing.T) {
 	status := func(code int, text string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { s3Fail(w, code, text) }
 	}
+	conflict := status(409, "ConditionalRequestConflict")
 	const repeats = 3 // by the client of S3
 	for name, c := range map[string]struct {
 		lands bool
@@ -225,11 +226,11 @@ func TestHadoopPutFate(t *testing.T) {
 		"lands, 500 once":                {true, status(500, "InternalError"), 1, Outcome{Attempts: 1}},
 		"lands, 503 always":              {true, status(503, "SlowDown"), repeats, Outcome{Attempts: 1}},
 		"lands, precondition claimed":    {true, status(412, "PreconditionFailed"), 1, Outcome{Attempts: 1}},
-		"lands, conflict claimed":        {true, status(409, "ConditionalRequestConflict"), 1, Outcome{Attempts: 1}},
+		"lands, conflict claimed":        {true, conflict, 1, Outcome{Attempts: 1}},
 		"does not land, cut once":        {false, cut, 1, Outcome{Attempts: 1}},
 		"does not land, cut always":      {false, cut, repeats, Outcome{Attempts: 2, Unknown: 1}},
 		"does not land, 500 always":      {false, status(500, "InternalError"), repeats, Outcome{Attempts: 2, Unknown: 1}},
-		"does not land, conflict":        {false, status(409, "ConditionalRequestConflict"), 1, Outcome{Attempts: 2, Unknown: 1}},
+		"does not land, conflict":        {false, conflict, 1, Outcome{Attempts: 2, Unknown: 1}},
 		"does not land, denied":          {false, status(403, "AccessDenied"), 1, Outcome{Attempts: 2, Unknown: 1}},
 		"does not land, not implemented": {false, status(501, "NotImplemented"), 1, Outcome{Attempts: 2, Unknown: 1}},
 	} {
@@ -338,7 +339,8 @@ func TestHadoopSleepingWriter(t *testing.T) {
 	for i := range int64(4) {
 		commit(t, k, flush(table, 12*i, 12*i+12))
 	}
-	if got := s.get(strings.TrimPrefix(config.Warehouse, "s3://bucket/") + "/db/events/metadata/v3.metadata.json"); got != nil {
+	third := strings.TrimPrefix(config.Warehouse, "s3://bucket/") + "/db/events/metadata/v3.metadata.json"
+	if got := s.get(third); got != nil {
 		t.Fatal("version 3 is still there: the test shows nothing")
 	}
 	close(awake)
@@ -425,7 +427,9 @@ func TestHadoopCompressedMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit(t, k, flush(table, 10, 20))
-	want := []string{"v1.metadata.json", "v2.gz.metadata.json", "v3.gz.metadata.json", "v4.gz.metadata.json", "v5.metadata.json"}
+	want := []string{
+		"v1.metadata.json", "v2.gz.metadata.json", "v3.gz.metadata.json", "v4.gz.metadata.json", "v5.metadata.json",
+	}
 	if diff := cmp.Diff(want, s.versions()); diff != "" {
 		t.Errorf("versions (-want +got):\n%s", diff)
 	}
