@@ -23,7 +23,7 @@ var Readers = []string{PyIceberg, DuckDB, Spark}
 
 // Query says which table is read and what is computed over its rows. Either Metadata is set, or Catalog and Table.
 type Query struct {
-	Metadata string // location of a metadata.json: a path, a file:// or an s3:// URL
+	Metadata string // location of a metadata.json: a path, a file://, s3:// or gs:// URL
 
 	Catalog     string // sqlite:///PATH or the URL of a REST catalog
 	CatalogName string // for sqlite the name that the table was made under; default firn
@@ -33,7 +33,8 @@ type Query struct {
 	Distinct []string // distinct tuples of these columns are counted; default Column
 	Where    string   // Filtered counts the rows that this selects; SQL that all readers know, such as "id >= 10"
 
-	S3 *S3Config // where the table lies on S3
+	S3  *S3Config  // where the table lies on S3
+	GCS *GCSConfig // where it lies in an emulator of GCS, which Spark is not set up for
 }
 
 // Result is what a reader saw. Values are text in one form for all readers: integers and decimals in digits,
@@ -61,8 +62,11 @@ type Result struct {
 func Read(t testing.TB, reader string, q Query) Result {
 	t.Helper()
 	python := interpreter(t, reader)
+	if reader == Spark && q.GCS != nil {
+		t.Skip("skipped: Spark has no client of GCS here")
+	}
 	if q.Catalog != "" && reader != PyIceberg {
-		located := Read(t, PyIceberg, Query{Catalog: q.Catalog, CatalogName: q.CatalogName, Table: q.Table, S3: q.S3})
+		located := Read(t, PyIceberg, Query{Catalog: q.Catalog, CatalogName: q.CatalogName, Table: q.Table, S3: q.S3, GCS: q.GCS})
 		q.Catalog, q.CatalogName, q.Table, q.Metadata = "", "", "", located.Metadata
 	}
 	result, err := run(t, python, reader, q)
@@ -96,6 +100,9 @@ func run(t testing.TB, python, reader string, q Query) (Result, error) {
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	if q.S3 != nil {
 		cmd.Env = append(cmd.Env, q.S3.Environ()...)
+	}
+	if q.GCS != nil {
+		cmd.Env = append(cmd.Env, q.GCS.Environ()...)
 	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

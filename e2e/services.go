@@ -14,6 +14,8 @@ const (
 	envS3SecretKey = "FIRN_TEST_S3_SECRET_KEY"
 	envS3Region    = "FIRN_TEST_S3_REGION"
 	envS3Bucket    = "FIRN_TEST_S3_BUCKET"
+	envGCSEndpoint = "FIRN_TEST_GCS_ENDPOINT"
+	envGCSBucket   = "FIRN_TEST_GCS_BUCKET"
 	envLong        = "FIRN_E2E" // set: the long tests run too
 )
 
@@ -62,6 +64,22 @@ func (s S3Config) Environ() []string {
 		"AWS_REGION=" + s.Region,
 	}
 }
+
+// GCSConfig says how to reach an emulator of GCS, which asks for no credentials, and which bucket of it is for tests.
+type GCSConfig struct {
+	Endpoint string // http://host:port
+	Bucket   string
+}
+
+// GCS gives an emulator of GCS, or skips the test. Other tests use its bucket too: prefixes must be of the test's own.
+func GCS(t testing.TB) GCSConfig {
+	t.Helper()
+	const what = "an emulator of GCS"
+	return GCSConfig{Endpoint: require(t, envGCSEndpoint, what), Bucket: require(t, envGCSBucket, what)}
+}
+
+// Environ gives the address of the emulator as the variable that clients of GCS read.
+func (g GCSConfig) Environ() []string { return []string{"STORAGE_EMULATOR_HOST=" + g.Endpoint} }
 
 // Long skips a test that takes minutes unless long tests are asked for (make e2e).
 func Long(t testing.TB) {

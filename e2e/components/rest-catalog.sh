@@ -16,7 +16,7 @@
 HERE=$(cd "$(dirname "$0")" && pwd)
 POM=$HERE/rest-catalog.pom.xml
 VERSION=${ICEBERG_VERSION:-$(pom_property "$POM" iceberg.version)}
-JARS=$COMPONENTS/rest-catalog/$VERSION
+JARS=$COMPONENTS/rest-catalog/$VERSION-$(cksum <"$POM" | cut -d' ' -f1)
 CLASSES=$JARS/classes-$(cksum <"$HERE/RestCatalog.java" | cut -d' ' -f1)
 JAVA=${JAVA_HOME:+$JAVA_HOME/bin/}java
 JAVAC=${JAVA_HOME:+$JAVA_HOME/bin/}javac

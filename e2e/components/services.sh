@@ -4,7 +4,7 @@
 #   services.sh up DIR [--owner PID] NAME...   start services with their state in DIR
 #   services.sh down DIR                       stop them
 #
-# Names: kafka s3 rest python spark. up writes DIR/env, one line NAME=VALUE for each setting that the tests read
+# Names: kafka s3 gcs rest python spark. up writes DIR/env, one line NAME=VALUE for each setting that the tests read
 # (e2e/services.go says what they mean), and prints "skipped: NAME (why)" for each service that cannot be had. It
 # fails when one of those is named in FIRN_REQUIRE. With --owner everything stops when that process is gone.
 . "$(cd "$(dirname "$0")" && pwd)/lib.sh"
@@ -41,15 +41,29 @@ FIRN_TEST_S3_BUCKET=firn-test
 ENV
 }
 
-# The catalog keeps tables wherever their location says: in local files, and on the S3 store when there is one.
+start_gcs() {
+  local url
+  url=$("$HERE/object-store.sh" start --dir "$DIR/gcs" gcs) || return 1
+  "$HERE/object-store.sh" bucket --dir "$DIR/gcs" firn-test || return 1
+  cat <<ENV
+FIRN_TEST_GCS_ENDPOINT=$url
+FIRN_TEST_GCS_BUCKET=firn-test
+ENV
+}
+
+# The catalog keeps tables wherever their location says: in local files, and on the stores of S3 and GCS when they are
+# there.
 start_rest() {
-  local s3=() url
+  local stores=() url
   if [ -e "$DIR/s3.env" ]; then
-    s3=("s3.endpoint=$("$HERE/object-store.sh" address --dir "$DIR/s3")" s3.path-style-access=true
+    stores+=("s3.endpoint=$("$HERE/object-store.sh" address --dir "$DIR/s3")" s3.path-style-access=true
       s3.access-key-id=firn s3.secret-access-key=firnsecret client.region=us-east-1)
   fi
+  if [ -e "$DIR/gcs.env" ]; then
+    stores+=("gcs.service.host=$("$HERE/object-store.sh" address --dir "$DIR/gcs")" gcs.no-auth=true gcs.project-id=firn)
+  fi
   url=$("$HERE/rest-catalog.sh" start --dir "$DIR/rest" io-impl=org.apache.iceberg.io.ResolvingFileIO \
-    ${s3[@]+"${s3[@]}"}) && echo "FIRN_TEST_REST_URL=$url"
+    ${stores[@]+"${stores[@]}"}) && echo "FIRN_TEST_REST_URL=$url"
 }
 
 start_python() {
@@ -66,8 +80,8 @@ wanted() { case " $NAMES " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
 up() {
   local name failed=0 starting=()
-  # The catalog is told where the store is, so it comes after it; so do the two environments, which share a cache.
-  { for name in s3 rest; do if wanted $name; then one $name; fi; done; } &
+  # The catalog is told where the stores are, so it comes after them; the two environments share a cache.
+  { for name in s3 gcs rest; do if wanted $name; then one $name; fi; done; } &
   starting+=($!)
   { for name in python spark; do if wanted $name; then one $name; fi; done; } &
   starting+=($!)

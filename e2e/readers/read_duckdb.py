@@ -37,21 +37,19 @@ def connect() -> duckdb.DuckDBPyConnection:
         db.execute(f"LOAD {literal(path)}")
     db.execute("SET TimeZone = 'UTC'")
     if "AWS_ACCESS_KEY_ID" in os.environ:
-        db.execute(secret())
+        keys = {"KEY_ID": os.environ["AWS_ACCESS_KEY_ID"], "SECRET": os.environ["AWS_SECRET_ACCESS_KEY"]}
+        region = {"REGION": os.environ.get("AWS_REGION", "us-east-1")}
+        db.execute(secret("s3", os.environ.get("AWS_ENDPOINT_URL_S3", "https://s3.amazonaws.com"), keys | region))
+    if emulator := os.environ.get("STORAGE_EMULATOR_HOST"):
+        db.execute(secret("gcs", emulator, {"KEY_ID": "any", "SECRET": "any"}))
     return db
 
 
-def secret() -> str:
-    endpoint = urllib.parse.urlparse(os.environ.get("AWS_ENDPOINT_URL_S3", "https://s3.amazonaws.com"))
-    settings = {
-        "KEY_ID": os.environ["AWS_ACCESS_KEY_ID"],
-        "SECRET": os.environ["AWS_SECRET_ACCESS_KEY"],
-        "REGION": os.environ.get("AWS_REGION", "us-east-1"),
-        "ENDPOINT": endpoint.netloc,
-        "URL_STYLE": "path",
-        "USE_SSL": "true" if endpoint.scheme == "https" else "false",
-    }
-    return "CREATE SECRET (TYPE s3, " + ", ".join(f"{k} {literal(v)}" for k, v in settings.items()) + ")"
+def secret(kind: str, url: str, settings: dict[str, str]) -> str:
+    endpoint = urllib.parse.urlparse(url)
+    ssl = "true" if endpoint.scheme == "https" else "false"
+    settings = settings | {"ENDPOINT": endpoint.netloc, "URL_STYLE": "path", "USE_SSL": ssl}
+    return f"CREATE SECRET (TYPE {kind}, " + ", ".join(f"{k} {literal(v)}" for k, v in settings.items()) + ")"
 
 
 def local(location: str) -> str:

@@ -42,7 +42,12 @@ def storage() -> dict:
         "s3.secret-access-key": "AWS_SECRET_ACCESS_KEY",
         "s3.region": "AWS_REGION",
     }
-    return {key: os.environ[name] for key, name in names.items() if name in os.environ}
+    settings = {key: os.environ[name] for key, name in names.items() if name in os.environ}
+    if emulator := os.environ.get("STORAGE_EMULATOR_HOST"):
+        # It takes any token; without one the credentials of the machine would be asked for.
+        token = {"gcs.oauth2.token": "any", "gcs.oauth2.token-expires-at": "4102444800000"}
+        settings |= {"gcs.service.host": emulator} | token
+    return settings
 
 
 def column(values: pa.ChunkedArray) -> dict:

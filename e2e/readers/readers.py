@@ -14,8 +14,8 @@ ISO 8601 with six decimals, ending in Z when the column has a zone, bytes in hex
 that has none. "files" and "files_filtered", the data files planned without and with the predicate, are given by
 PyIceberg only.
 
-Locations may be local paths or s3:// URLs. For S3 the endpoint and the keys come from AWS_ENDPOINT_URL_S3,
-AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
+Locations may be local paths, s3:// or gs:// URLs. For S3 the endpoint and the keys come from AWS_ENDPOINT_URL_S3,
+AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; GCS is an emulator at STORAGE_EMULATOR_HOST, not for Spark.
 """
 
 import argparse
