@@ -40,6 +40,7 @@ func newBenchJobCommand(g *globalOptions) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer limitMemory(int64(j.Limits.Memory))() // as firn run does
 			return bench.RunJob(cmd.Context(), j, untilCaughtUp, os.Stdin, g.Stdout, newLogger(g, j))
 		},
 	}

@@ -109,7 +109,7 @@ func (a *Assembly) openSource(ctx context.Context, j *job.Job, log *slog.Logger)
 }
 
 // fetchShare is the part of the memory limit that fetched records may take before the pipeline's queue.
-const fetchShare = 4
+const fetchShare = 8
 
 // newDecoder makes decoders of the job's format for the schema.
 func newDecoder(j *job.Job, schema *record.Schema) func() (pipeline.Decoder, error) {

@@ -28,7 +28,7 @@ type sink struct {
 const storeTriesMax = 8
 
 // idleShare is the part of the memory limit that idle buffers of the encoders may keep.
-const idleShare = 8
+const idleShare = 4
 
 func openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) {
 	declared, err := DeclaredSchema(j)
