@@ -66,7 +66,9 @@ func Read(t testing.TB, reader string, q Query) Result {
 		t.Skip("skipped: Spark has no client of GCS here")
 	}
 	if q.Catalog != "" && reader != PyIceberg {
-		located := Read(t, PyIceberg, Query{Catalog: q.Catalog, CatalogName: q.CatalogName, Table: q.Table, S3: q.S3, GCS: q.GCS})
+		located := Read(t, PyIceberg, Query{
+			Catalog: q.Catalog, CatalogName: q.CatalogName, Table: q.Table, S3: q.S3, GCS: q.GCS,
+		})
 		q.Catalog, q.CatalogName, q.Table, q.Metadata = "", "", "", located.Metadata
 	}
 	result, err := run(t, python, reader, q)
