@@ -91,6 +91,9 @@ func (w *Writer) Rotate() pipeline.Flush {
 // BufferedBytes implements pipeline.Writer.
 func (w *Writer) BufferedBytes() int64 { return w.buffered.Load() }
 
+// fileBytes is the size that each file is said to have.
+const fileBytes = 100
+
 type flush struct {
 	writer *Writer
 	rows   []string
@@ -99,7 +102,7 @@ type flush struct {
 
 // Seal implements pipeline.Flush.
 func (f *flush) Seal(context.Context) ([]record.DataFile, error) {
-	files := []record.DataFile{{Path: f.path, Rows: int64(len(f.rows))}}
+	files := []record.DataFile{{Path: f.path, Rows: int64(len(f.rows)), SizeBytes: fileBytes}}
 	return files, f.writer.Plan.Do("storing a file", func() error {
 		t := f.writer.Table
 		t.mu.Lock()

@@ -90,7 +90,7 @@ func (s *session) commitNow(ctx context.Context) error {
 		return restartError("another process of this job moved the table's floor past what this one had read")
 	}
 	s.setFloor(outcome.Floor)
-	s.measure(sealed, v.bytes, outcome, began)
+	s.measure(sealed, outcome, began)
 	s.showLag()
 	s.acknowledge(ctx, outcome.Floor)
 	return nil
@@ -138,13 +138,14 @@ func (s *session) acknowledge(ctx context.Context, floor record.Floor) {
 }
 
 // measure records a commit that landed.
-func (s *session) measure(x record.Sealed, bytes int64, o Outcome, began time.Time) {
+func (s *session) measure(x record.Sealed, o Outcome, began time.Time) {
 	c := metric.Commit{
-		SnapshotID: o.SnapshotID, Start: began, Duration: time.Since(began), Rows: x.Counts.Rows, Bytes: bytes,
+		SnapshotID: o.SnapshotID, Start: began, Duration: time.Since(began), Rows: x.Counts.Rows,
 		Files: int64(len(x.Files)), Attempts: o.Attempts, Conflicts: o.Conflicts, Unknown: o.Unknown,
 	}
 	for _, f := range x.Files {
 		c.FileBytes = append(c.FileBytes, f.SizeBytes)
+		c.Bytes += f.SizeBytes
 	}
 	for _, e := range x.Events {
 		c.Events = append(c.Events, metric.Event{UnixMs: e.UnixMs, Count: e.Count})

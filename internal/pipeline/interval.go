@@ -15,7 +15,6 @@ type interval struct {
 	ranges map[record.TopicPartition][]record.Range
 	counts record.Counts
 	events record.EventTimes
-	bytes  int64
 }
 
 func newInterval() *interval { return &interval{ranges: map[record.TopicPartition][]record.Range{}} }
@@ -27,7 +26,6 @@ func (v *interval) add(block *record.Block, counts record.Counts, events record.
 	defer v.mu.Unlock()
 	v.ranges[block.TopicPartition] = append(v.ranges[block.TopicPartition], block.Range)
 	v.counts = v.counts.Add(counts)
-	v.bytes += int64(block.Bytes)
 	for _, e := range events {
 		v.events = v.events.Append(e.UnixMs, e.Count)
 	}

@@ -8,17 +8,24 @@ import (
 	"firn/internal/record"
 )
 
+// firstLook is the time until the second look at the source. Each later one takes twice as long, up to the interval.
+const firstLook = 500 * time.Millisecond
+
 // lookOut looks at the source every so often, until ctx ends: for topics and partitions that are new or gone, and for
-// the lag. It never waits for the committer, so that the lag is shown while a commit hangs.
+// the lag. It never waits for the committer, so that the lag is shown while a commit hangs. The first looks come
+// sooner: a topic that was just made shows only some of its partitions for a while.
 func (s *session) lookOut(ctx context.Context) {
-	tick := time.NewTicker(s.config.MetadataInterval)
-	defer tick.Stop()
+	wait := min(firstLook, s.config.MetadataInterval)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
 		}
+		wait = min(2*wait, s.config.MetadataInterval)
+		timer.Reset(wait)
 		splits, err := s.config.Source.Splits(ctx)
 		if err != nil {
 			if ctx.Err() == nil {

@@ -128,6 +128,9 @@ func TestUntilCaughtUpEndsByItself(t *testing.T) {
 	if lag := m.Summary().LagRecords; lag != 0 { // C29, C32
 		t.Errorf("lag %d", lag)
 	}
+	if c := m.Summary().Commits; c.Bytes != 100*c.Files || c.Files == 0 {
+		t.Errorf("%d bytes in %d files of 100", c.Bytes, c.Files)
+	}
 	if err := pipeline.New(c).Run(t.Context()); err != nil { // nothing more to do
 		t.Fatal(err)
 	}
