@@ -49,7 +49,8 @@ func TestHadoopRace(t *testing.T) {
 }
 
 func hadoopRace(t *testing.T, config CatalogConfig, ident string, writers int, keep string) {
-	const rounds, rowsEach = 2, 10
+	const rowsEach = 10
+	rounds := 8 / writers
 	direct := openCatalog(t, config)
 	table, err := direct.Create(t.Context(), ident, CreateConfig{
 		Schema:     eventSchema(),
