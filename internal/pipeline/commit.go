@@ -92,7 +92,7 @@ func (s *session) commitNow(ctx context.Context) error {
 	s.setFloor(outcome.Floor)
 	s.measure(sealed, outcome, began)
 	s.showLag()
-	s.acknowledge(ctx, outcome.Floor)
+	s.shower.show(outcome.Floor)
 	return nil
 }
 
@@ -127,14 +127,6 @@ func (s *session) seal(ctx context.Context, v *interval, flush Flush) (record.Se
 			v.counts.Rows, rows)
 	}
 	return x, nil
-}
-
-// acknowledge shows the floor. It is only a gauge, so that its failing is said and not acted on.
-func (s *session) acknowledge(ctx context.Context, floor record.Floor) {
-	if err := s.config.Source.Acknowledge(ctx, floor); err != nil {
-		s.config.Metrics.LastError(err)
-		s.config.Log.Warn("showing the position to the source", "error", err.Error())
-	}
 }
 
 // measure records a commit that landed.

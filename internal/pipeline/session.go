@@ -21,6 +21,7 @@ type session struct {
 	queue  *queue
 	memory *memory
 	fetch  *fetcher
+	shower *shower
 	found  chan []record.Split // of capacity 1, from the look-out to the committer: splits as they are now
 	early  chan struct{}       // of capacity 1, to the committer: a commit before its time
 
@@ -60,7 +61,9 @@ func (s *session) run(ctx context.Context) error {
 	}
 	s.config.Metrics.State(metric.Running)
 	s.config.Metrics.Workers(s.config.Workers)
+	s.shower = newShower(ctx, s.config)
 	err := s.walk(ctx)
+	s.shower.close()
 	if err != nil {
 		s.config.Writer.Rotate().Discard() // its rows are read again
 	}
