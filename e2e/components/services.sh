@@ -101,7 +101,7 @@ up() {
 
 down() {
   local name
-  for name in kafka rest s3; do stop_component "$DIR/$name" & done
+  for name in kafka rest s3 gcs; do stop_component "$DIR/$name" & done
   wait
 }
 
