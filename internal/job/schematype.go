@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // typeDepthMax bounds how deep types nest, as does the decoder.
@@ -15,6 +16,9 @@ const typeDepthMax = 100
 // them): the grammar of decode.ParseType, which makes columns of it, so that a mistake is told with its line. It
 // reports no more than the first mistake of a type.
 func checkType(text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("it is not valid UTF-8")
+	}
 	s := typeScanner{rest: text}
 	if err := s.typ(1); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -42,6 +43,22 @@ func openSQL(ctx context.Context, config *CatalogConfig) (catalog.Catalog, *sql.
 		return nil, nil, errors.Join(fmt.Errorf("preparing SQLite database %s: %w", path, err), db.Close())
 	}
 	return c, db, nil
+}
+
+// Missing tells whether the catalog is a SQLite file that is not there yet, which opening it would make.
+func (c CatalogConfig) Missing() (bool, error) {
+	if c.Type != "sql" {
+		return false, nil
+	}
+	path, err := sqlitePath(c.URI)
+	if err != nil {
+		return false, err
+	}
+	_, err = os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
 }
 
 // sqliteDSN asks for a write-ahead log, so that readers do not stop the writer, and for waiting on a lock instead of

@@ -93,35 +93,58 @@ func checkDeadLetters(ctx context.Context, j *job.Job) Finding {
 	return f
 }
 
+// checkTable looks at the catalog and the table. A catalog in a SQLite file that is not there is not opened, since that
+// would make it.
 func checkTable(ctx context.Context, j *job.Job, declared *record.Schema, log *slog.Logger) Finding {
 	i := &j.Sink.Iceberg
 	f := Finding{Part: "table"}
-	f.Err = reach(ctx, j.Limits.ConnectTimeout, "the "+i.Catalog.Type+" catalog", log, func(ctx context.Context) error {
+	what := "the " + i.Catalog.Type + " catalog"
+	f.Err = reach(ctx, j.Limits.ConnectTimeout, what, log, func(ctx context.Context) error {
+		missing, err := catalogConfig(i.Catalog).Missing()
+		if err != nil {
+			return err
+		}
+		if missing {
+			f.Detail, err = checkMissing(j, declared, fmt.Errorf("%s %s does not exist: %w", what, i.Catalog.URI,
+				table.ErrNoTable))
+			return err
+		}
 		catalog, err := OpenCatalog(ctx, i.Catalog, log)
 		if err != nil {
 			return err
 		}
-		t, err := catalog.Load(ctx, i.Table)
-		switch {
-		case errors.Is(err, table.ErrNoTable) && !i.Create:
-			return err
-		case errors.Is(err, table.ErrNoTable) && declared == nil:
-			return fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from", i.Table)
-		case errors.Is(err, table.ErrNoTable):
-			f.Detail = i.Table + " does not exist yet; the job will make it"
-			return nil
-		case err != nil:
-			return err
-		}
-		schema, err := BatchSchema(i.Table, declared, t.Schema())
-		if err != nil {
-			return err
-		}
-		if _, err := newWriter(j, t, schema); err != nil {
-			return err
-		}
-		f.Detail = fmt.Sprintf("%s at %s: %s", i.Table, t.Location(), describeSchema(schema))
-		return nil
+		f.Detail, err = checkIn(ctx, catalog, j, declared)
+		return errors.Join(err, catalog.Close())
 	})
 	return f
+}
+
+func checkIn(ctx context.Context, catalog *table.Catalog, j *job.Job, declared *record.Schema) (string, error) {
+	t, err := catalog.Load(ctx, j.Sink.Iceberg.Table)
+	if errors.Is(err, table.ErrNoTable) {
+		return checkMissing(j, declared, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	schema, err := BatchSchema(j, declared, t.Schema())
+	if err != nil {
+		return "", err
+	}
+	if _, err := newWriter(j, t, schema); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s at %s: %s", j.Sink.Iceberg.Table, t.Location(), describeSchema(schema)), nil
+}
+
+// checkMissing says what becomes of a table that does not exist; missing is the error of a job that does not make it.
+func checkMissing(j *job.Job, declared *record.Schema, missing error) (string, error) {
+	switch i := &j.Sink.Iceberg; {
+	case !i.Create:
+		return "", missing
+	case declared == nil:
+		return "", noSchema(i.Table)
+	default:
+		return i.Table + " does not exist yet; the job will make it", nil
+	}
 }

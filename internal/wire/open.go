@@ -44,7 +44,7 @@ func Open(ctx context.Context, j *job.Job, o Options, log *slog.Logger) (a *Asse
 	if err != nil {
 		return a, err
 	}
-	sink, err := openSink(ctx, j, log)
+	sink, err := a.openSink(ctx, j, log)
 	if err != nil {
 		return a, err
 	}

@@ -30,14 +30,14 @@ const storeTriesMax = 8
 // idleShare is the part of the memory limit that idle buffers of the encoders may keep.
 const idleShare = 4
 
-func openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) {
+func (a *Assembly) openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) {
 	declared, err := DeclaredSchema(j)
 	if err != nil {
 		return nil, err
 	}
 	var s *sink
 	step := func(ctx context.Context) error {
-		s, err = openTable(ctx, j, declared, log)
+		s, err = a.openTable(ctx, j, declared, log)
 		return err
 	}
 	if err := reach(ctx, j.Limits.ConnectTimeout, "the "+j.Sink.Iceberg.Catalog.Type+" catalog", log, step); err != nil {
@@ -46,26 +46,24 @@ func openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) 
 	return s, nil
 }
 
-func openTable(ctx context.Context, j *job.Job, declared *record.Schema, log *slog.Logger) (*sink, error) {
-	i := &j.Sink.Iceberg
-	catalog, err := OpenCatalog(ctx, i.Catalog, log)
+// openTable opens the catalog, which the assembly closes, and the table in it.
+func (a *Assembly) openTable(
+	ctx context.Context, j *job.Job, declared *record.Schema, log *slog.Logger,
+) (_ *sink, err error) {
+	catalog, err := OpenCatalog(ctx, j.Sink.Iceberg.Catalog, log)
 	if err != nil {
 		return nil, err
 	}
-	t, err := catalog.Load(ctx, i.Table)
-	if errors.Is(err, table.ErrNoTable) && i.Create {
-		if declared == nil {
-			return nil, fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from: give one, "+
-				"or make the table", i.Table)
+	defer func() {
+		if err != nil { // it may be tried again
+			err = errors.Join(err, catalog.Close())
 		}
-		t, err = catalog.Create(ctx, i.Table, table.CreateConfig{
-			Schema: declared, Partition: i.Partition, Properties: i.Properties, Location: i.Location,
-		})
-	}
+	}()
+	t, err := loadOrCreate(ctx, catalog, j, declared)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := BatchSchema(i.Table, declared, t.Schema())
+	schema, err := BatchSchema(j, declared, t.Schema())
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +71,8 @@ func openTable(ctx context.Context, j *job.Job, declared *record.Schema, log *sl
 	if err != nil {
 		return nil, err
 	}
-	committer, err := table.NewCommitter(catalog, i.Table, j.Name, table.CommitterOptions{
-		Fold: cluster.Fold, Timeout: i.CommitTimeout, Log: log,
+	committer, err := table.NewCommitter(catalog, j.Sink.Iceberg.Table, j.Name, table.CommitterOptions{
+		Fold: cluster.Fold, Timeout: j.Sink.Iceberg.CommitTimeout, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -82,15 +80,42 @@ func openTable(ctx context.Context, j *job.Job, declared *record.Schema, log *sl
 	if err := committer.Probe(ctx); err != nil {
 		return nil, err
 	}
+	a.closers = append(a.closers, catalog.Close)
 	return &sink{schema: schema, writer: writer, committer: iceberg.NewCommitter(committer)}, nil
+}
+
+// loadOrCreate makes the table when it is missing and the job says so.
+func loadOrCreate(
+	ctx context.Context, catalog *table.Catalog, j *job.Job, declared *record.Schema,
+) (*table.Table, error) {
+	i := &j.Sink.Iceberg
+	t, err := catalog.Load(ctx, i.Table)
+	if !errors.Is(err, table.ErrNoTable) || !i.Create {
+		return t, err
+	}
+	if declared == nil {
+		return nil, noSchema(i.Table)
+	}
+	return catalog.Create(ctx, i.Table, table.CreateConfig{
+		Schema: declared, Partition: i.Partition, Properties: i.Properties, Location: i.Location,
+	})
+}
+
+func noSchema(name string) error {
+	return fmt.Errorf("table %s does not exist and the job has no decode.schema to make it from: give one, or make the "+
+		"table", name)
 }
 
 // OpenCatalog opens the catalog that a job names.
 func OpenCatalog(ctx context.Context, c job.Catalog, log *slog.Logger) (*table.Catalog, error) {
-	return table.OpenCatalog(ctx, table.CatalogConfig{
+	return table.OpenCatalog(ctx, catalogConfig(c), log)
+}
+
+func catalogConfig(c job.Catalog) table.CatalogConfig {
+	return table.CatalogConfig{
 		Name: c.Name, Type: c.Type, URI: c.URI, Warehouse: c.Warehouse,
 		Credential: c.Credential.Reveal(), Token: c.Token.Reveal(), Properties: c.Properties,
-	}, log)
+	}
 }
 
 // DeclaredSchema is the schema that the job file gives, or nil when it is to be the table's.
@@ -134,15 +159,21 @@ func schemaFromFields(fields []job.SchemaField) (*record.Schema, error) {
 	return decode.AssignIDs(out), nil
 }
 
-// BatchSchema is the columns that are decoded and written: the declared ones with the table's field ids.
-func BatchSchema(name string, declared, inTable *record.Schema) (*record.Schema, error) {
+// BatchSchema is the columns that are decoded and written: the declared ones with the table's field ids, or without a
+// declaration the table's own that the job keeps.
+func BatchSchema(j *job.Job, declared, inTable *record.Schema) (*record.Schema, error) {
+	from := "decode.schema"
 	if declared == nil {
-		return inTable, nil
+		kept, err := project(inTable, &j.Decode)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", j.Sink.Iceberg.Table, err)
+		}
+		from, declared = "decode.keep and decode.drop", kept
 	}
 	schema, err := fit(declared, inTable)
 	if err != nil {
-		return nil, fmt.Errorf("the schema of the job does not fit table %s:\n%w\nchange decode.schema or the table",
-			name, err)
+		return nil, fmt.Errorf("the schema of the job does not fit table %s:\n%w\nchange %s or the table",
+			j.Sink.Iceberg.Table, err, from)
 	}
 	return schema, nil
 }

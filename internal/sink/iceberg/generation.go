@@ -150,16 +150,18 @@ func (g *generation) put(ctx context.Context, f *dataFile) (record.DataFile, err
 	return described, nil
 }
 
-// writeBytes joins what is written piece by piece, such as the headers of pages.
-const writeBytes = 64 << 10
-
 func (g *generation) putOnce(ctx context.Context, f *dataFile) (record.DataFile, error) {
 	object, err := g.writer.target.Create(ctx, f.path)
 	if err != nil {
 		return record.DataFile{}, err
 	}
 	store := &noting{Writer: object}
-	joined := bufio.NewWriterSize(store, writeBytes)
+	joined := g.writer.joins.Get().(*bufio.Writer)
+	joined.Reset(store)
+	defer func() {
+		joined.Reset(nil)
+		g.writer.joins.Put(joined)
+	}()
 	described, err := f.rows.Finish(joined)
 	if err != nil && store.err == nil {
 		return record.DataFile{}, backoff.Permanent(errors.Join(fmt.Errorf("encoding it: %w", err), object.Close()))

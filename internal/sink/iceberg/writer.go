@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -39,6 +40,7 @@ type Writer struct {
 	options   Options
 	terms     []term
 	splitters sync.Pool
+	joins     sync.Pool // of *bufio.Writer
 	files     filePool
 	fileBytes int64 // what an open file holds beside its buffers
 	buffered  atomic.Int64
@@ -58,6 +60,7 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	w := &Writer{target: target, options: o, terms: terms}
 	w.fileBytes = fileBytes + int64(leaves(target.Schema.Fields))*leafBytes
 	w.splitters.New = func() any { return newSplitter(terms) }
+	w.joins.New = func() any { return bufio.NewWriterSize(nil, joinBytes) }
 	w.files.make = func() (*parquet.File, error) { return parquet.NewFile(target.Schema, o.Parquet) }
 	first, err := w.files.take()
 	if err != nil {
@@ -82,6 +85,9 @@ func leaves(fields []record.Field) (n int) {
 	}
 	return n
 }
+
+// joinBytes joins what is written to a store piece by piece, such as the headers of pages.
+const joinBytes = 64 << 10
 
 // Write copies the rows of the batch into the open files of their partition values.
 func (w *Writer) Write(_ context.Context, b *record.Batch) error {
