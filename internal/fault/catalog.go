@@ -64,8 +64,10 @@ func NewCatalog(upstream string, decide func(n int, r *http.Request) Fate) (*Cat
 	c := &Catalog{upstream: u, decide: decide}
 	c.proxy = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) },
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			c.fail(err)
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() == nil { // a client that gave up is no fault of the proxy
+				c.fail(err)
+			}
 			w.WriteHeader(http.StatusBadGateway)
 		},
 	}

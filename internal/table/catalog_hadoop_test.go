@@ -77,14 +77,15 @@ func hadoopRace(t *testing.T, config CatalogConfig, ident string, writers int, k
 		}
 		committers[w] = k
 	}
-	var conflicts atomic.Int64
+	var conflicts, unknown atomic.Int64
 	for i := range int64(rounds) {
 		var group errgroup.Group
 		for _, k := range committers {
 			group.Go(func() error {
 				out, err := k.Commit(t.Context(), []record.Sealed{flush(table, rowsEach*i, rowsEach*(i+1))})
 				conflicts.Add(int64(out.Conflicts))
-				if err == nil && (len(out.Committed) != 1 || out.Unknown != 0) {
+				unknown.Add(int64(out.Unknown))
+				if err == nil && len(out.Committed) != 1 {
 					err = fmt.Errorf("outcome %+v", out)
 				}
 				return err
@@ -94,7 +95,10 @@ func hadoopRace(t *testing.T, config CatalogConfig, ident string, writers int, k
 			t.Fatal(err)
 		}
 	}
-	if got, want := conflicts.Load(), int64(rounds*writers*(writers-1)/2); got != want {
+	// An answer that a busy machine lost sends its writer into one contest more: then the count is not exact, and the
+	// rows still are.
+	want := int64(rounds * writers * (writers - 1) / 2)
+	if got := conflicts.Load(); unknown.Load() == 0 && got != want {
 		t.Errorf("%d conflicts, want %d: all but one in each contest", got, want)
 	}
 	if got, want := rows(t, direct, ident), int64(writers*rounds*rowsEach); got != want {
