@@ -3,9 +3,9 @@ package cluster
 import "firn/internal/record"
 
 // Fold walks the sealed in order from the floor and says which may be committed: a Sealed is accepted if and only if
-// each of its ranges starts exactly where its topic partition stands, and is then folded in. Anything else (a
-// duplicate, an overlap by a replica that was thought dead, a gap) is rejected whole. It returns the position after
-// all accepted ones and their indexes.
+// it has ranges, none is empty, and each starts exactly where its topic partition stands; it is then folded in.
+// Anything else (a duplicate, an overlap by a replica that was thought dead, a gap) is rejected whole. It returns the
+// position after all accepted ones and their indexes.
 //
 // It is deterministic and pure: from the same floor and the same sealed every replica computes the same, so that
 // neither a barrier nor a clock is needed. With the commit being a compare-and-swap on the table's head it follows
@@ -36,12 +36,12 @@ func fits(floor record.Floor, s *record.Sealed) bool {
 	seen := make(map[record.TopicPartition]bool, len(s.Ranges))
 	for _, r := range s.Ranges {
 		at, known := floor.Next(r.TopicPartition)
-		if !marked[r.Topic] || seen[r.TopicPartition] || !known || at != r.From || r.To < r.From {
+		if !marked[r.Topic] || seen[r.TopicPartition] || !known || at != r.From || r.To <= r.From {
 			return false
 		}
 		seen[r.TopicPartition] = true
 	}
-	return true
+	return len(s.Ranges) > 0 // without one the floor does not move, and a duplicate would fit again
 }
 
 // advance moves the floor over the ranges of a Sealed that fits.

@@ -59,5 +59,9 @@ func TestFold(t *testing.T) {
 		[]record.Sealed{sealed(here, rng(0, 4, 9))}, floorAt(again, map[int32]int64{0: 4}))
 	f("one partition twice", at, []record.Sealed{sealed(here, rng(0, 10, 12), rng(0, 12, 14))}, at)
 	f("backwards", at, []record.Sealed{sealed(here, rng(0, 10, 9))}, at)
+	// These would fit twice: what makes a duplicate known is that the floor moves over its ranges.
+	f("an empty range", at, []record.Sealed{sealed(here, rng(0, 10, 10))}, at)
+	f("an empty range beside another", at, []record.Sealed{sealed(here, rng(0, 10, 10), rng(1, 5, 9))}, at)
+	f("no range", at, []record.Sealed{sealed(here), {}}, at)
 	f("range of an unmarked topic", at, []record.Sealed{{Ranges: []record.Range{rng(0, 10, 12)}}}, at)
 }
