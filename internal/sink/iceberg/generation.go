@@ -106,9 +106,20 @@ func (p *partition) openFile() (*dataFile, error) {
 func (g *generation) Seal(ctx context.Context) ([]record.DataFile, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, g.writer.options.SealersMax))
+	sending := newSending(g.writer.options.SealBytesMax)
 	for _, p := range g.partitions {
 		for _, f := range p.files {
-			group.Go(func() error { return g.seal(ctx, p, f) })
+			group.Go(func() error {
+				if f.rows == nil { // stored by an earlier call
+					return nil
+				}
+				done, err := sending.begin(ctx, f.rows.EncodedBytes())
+				if err != nil {
+					return err
+				}
+				defer done()
+				return g.seal(ctx, p, f)
+			})
 		}
 	}
 	if err := group.Wait(); err != nil {
@@ -123,11 +134,8 @@ func (g *generation) Seal(ctx context.Context) ([]record.DataFile, error) {
 	return sealed, nil
 }
 
-// seal stores one file, unless that was done, and lets its rows go.
+// seal stores one file and lets its rows go.
 func (g *generation) seal(ctx context.Context, p *partition, f *dataFile) error {
-	if f.rows == nil {
-		return nil
-	}
 	var err error
 	if f.described, err = g.put(ctx, f); err != nil {
 		return err

@@ -29,7 +29,8 @@ type Target struct {
 type Options struct {
 	Parquet       parquet.Options
 	FileBytesMax  int64 // a file that has reached it is followed by another of the same partition value
-	SealersMax    int   // files encoded and stored at once
+	SealersMax    int   // files stored at once
+	SealBytesMax  int64 // of files stored at once, though two always may be
 	StoreTriesMax int   // attempts to store one file
 	NewID         func() string
 }
