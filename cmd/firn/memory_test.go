@@ -16,7 +16,7 @@ func TestMemoryLimit(t *testing.T) {
 		}
 	}
 	restore := limitMemory(512 << 20)
-	mustBe(544 << 20)
+	mustBe(576 << 20)
 	restore()
 	mustBe(math.MaxInt64)
 

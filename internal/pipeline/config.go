@@ -30,15 +30,12 @@ type Config struct {
 	NewID            func() string
 }
 
-// The parts of MemoryBytesMax that the pipeline may fill. What the source fetches ahead and idle buffers of the writer
-// have an eighth each, and the last eighths are the room that the garbage collector needs to keep the process near the
-// limit: with three eighths for rows the heap after a collection was at most 0.6 of the limit.
+// The parts of MemoryBytesMax that the pipeline may fill. An eighth is for what the source fetches ahead. The quarter
+// that is left is room that the garbage collector needs to keep the process near the limit.
 const (
-	// queueShare is for blocks that were read, until their rows are written.
-	queueShare = 8
-	// rowsEighths is for rows that are not in files yet.
-	rowsEighths = 3
+	queueShare = 8 // for blocks that were read, until their rows are written
+	rowsShare  = 2 // for rows that are not in files yet
 )
 
 func (c *Config) queueBytesMax() int64 { return max(1, c.MemoryBytesMax/queueShare) }
-func (c *Config) rowsBytesMax() int64  { return max(1, c.MemoryBytesMax/8*rowsEighths) }
+func (c *Config) rowsBytesMax() int64  { return max(1, c.MemoryBytesMax/rowsShare) }

@@ -20,14 +20,15 @@ func newMemory(bytesMax int64, buffered func() int64, hurry func()) *memory {
 	return &memory{bytesMax: bytesMax, buffered: buffered, hurry: hurry, freed: make(chan struct{})}
 }
 
-// wait returns when there is room. It asks for a commit at half of the limit, so that work can go on meanwhile.
+// wait returns when there is room. It asks for a commit at two thirds of the limit, so that work can go on meanwhile:
+// asking earlier makes more and smaller files (at half, 64 buckets took a quarter more CPU).
 func (m *memory) wait(ctx context.Context) error {
 	for {
 		m.mu.Lock()
 		freed := m.freed
 		m.mu.Unlock()
 		held := m.buffered()
-		if held > m.bytesMax/2 {
+		if held > m.bytesMax/3*2 {
 			m.hurry()
 		}
 		if held <= m.bytesMax {
