@@ -1,0 +1,148 @@
+package literal
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/fse"
+)
+
+// Table is a Huffman code, with what it takes to write it. It never changes, and is safe for concurrent use.
+type Table struct {
+	lengths     lengths
+	description []byte // as a frame has it (RFC 8878 section 4.2.1)
+	waste       float64
+	codes       [256]uint32      // by byte
+	pairs       *[1 << 16]uint32 // by two bytes, the first one low; nil where there are too many different ones
+	longest     uint8
+}
+
+// The form of Table.codes and Table.pairs: the code, its length, and a bit that says that there is one.
+const (
+	codeMask    = 1<<24 - 1
+	lengthShift = 24
+	lengthMask  = 31
+	hasCode     = 1 << 31
+)
+
+const (
+	// lengthSoft is the limit where it costs next to nothing: three pairs of such codes fit in 64 bits with what is left of a byte.
+	lengthSoft = 9
+	// softWaste is what it may cost.
+	softWaste = 1.003
+	// pairBytesMax is how many different bytes a table of pairs is made for: making it costs their square.
+	pairBytesMax = 128
+)
+
+// newTable makes the code for bytes that occur as often as counted. There must be two different ones at least.
+func newTable(h *histogram) (*Table, error) {
+	t := &Table{lengths: *huffmanLengths(h, lengthMax)}
+	if soft := huffmanLengths(h, lengthSoft); h.fitsSoft() && float64(soft.bits(h)) <= softWaste*float64(t.lengths.bits(h)) {
+		t.lengths = *soft
+	}
+	if entropy := h.entropyBits(); entropy > 0 {
+		t.waste = float64(t.lengths.bits(h)) / entropy
+	}
+	t.assign()
+	if err := t.describe(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// fitsSoft is whether so many different bytes can have codes of lengthSoft bits.
+func (h *histogram) fitsSoft() bool {
+	_, distinct := h.total()
+	return distinct <= 1<<lengthSoft/2
+}
+
+// bits is what the counted bytes take. A byte without a code counts as nothing.
+func (l *lengths) bits(h *histogram) (total uint64) {
+	for s, n := range h {
+		total += uint64(n) * uint64(l[s])
+	}
+	return total
+}
+
+// fits is whether the table serves the counted bytes about as well as a new one would.
+func (t *Table) fits(h *histogram) bool {
+	for s, n := range h {
+		if n > 0 && t.lengths[s] == 0 {
+			return false
+		}
+	}
+	const stale = 1.01
+	return float64(t.lengths.bits(h)) <= stale*t.waste*h.entropyBits()+float64(8*len(t.description))
+}
+
+// assign gives out the codes: the longest first, from 0 up, within a length in the order of the bytes.
+func (t *Table) assign() {
+	next, distinct := uint32(0), 0
+	for length := uint8(lengthMax); length > 0; length-- {
+		for s, l := range t.lengths {
+			if l == length {
+				t.codes[s] = hasCode | uint32(l)<<lengthShift | next
+				t.longest = max(t.longest, l)
+				next++
+				distinct++
+			}
+		}
+		next >>= 1
+	}
+	if distinct <= pairBytesMax {
+		t.pair()
+	}
+}
+
+// pair makes the codes of two bytes. A stream is read from its end, so the second byte is written first.
+func (t *Table) pair() {
+	t.pairs = new([1 << 16]uint32)
+	for second, b := range t.codes {
+		if b == 0 {
+			continue
+		}
+		n := b >> lengthShift & lengthMask
+		for first, a := range t.codes {
+			if a != 0 {
+				code := b&codeMask | a&codeMask<<n
+				t.pairs[first|second<<8] = hasCode | (n+a>>lengthShift&lengthMask)<<lengthShift | code
+			}
+		}
+	}
+}
+
+// describe writes the weights of all bytes up to the last one that occurs, whose weight follows from the others: by
+// FSE where that is shorter, else by four bits each, which is possible for 128.
+func (t *Table) describe() error {
+	var weights []byte
+	last := 0
+	for s, l := range t.lengths {
+		if l > 0 {
+			last = s
+		}
+	}
+	for _, l := range t.lengths[:last] {
+		w := byte(0)
+		if l > 0 {
+			w = t.longest + 1 - l
+		}
+		weights = append(weights, w)
+	}
+	coder := fse.Scratch{TableLog: 6}
+	coded, err := fse.Compress(weights, &coder)
+	if err == nil && len(coded) < 128 && (len(coded) < len(weights)/2 || len(weights) > 128) {
+		t.description = append([]byte{byte(len(coded))}, coded...)
+		return nil
+	}
+	if len(weights) > 128 {
+		return fmt.Errorf("describing a Huffman code of %d bytes: %w", len(weights)+1, fse.ErrIncompressible)
+	}
+	t.description = []byte{byte(127 + len(weights))}
+	for i := 0; i < len(weights); i += 2 {
+		packed := weights[i] << 4
+		if i+1 < len(weights) {
+			packed |= weights[i+1]
+		}
+		t.description = append(t.description, packed)
+	}
+	return nil
+}
