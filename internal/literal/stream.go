@@ -2,98 +2,99 @@ package literal
 
 import "encoding/binary"
 
-// streamBytesMax is what appendStream takes for n bytes at most.
+// streamBytesMax is what putStream takes for n bytes at most.
 func streamBytesMax(n int) int { return n*lengthMax/8 + 16 }
 
-// putStream writes the codes of src to out, last byte first, with the mark at the end (RFC 8878 section 4.2.2). It
-// returns the bytes written, and false when a byte has no code. Out must have room for streamBytesMax.
-func (t *Table) putStream(out, src []byte) (int, bool) {
-	switch {
-	case t.pairs == nil:
-		return t.putSingles(out, src, 0, 0, hasCode)
-	case t.longest <= lengthSoft:
-		return t.putPairs3(out, src)
-	default:
-		return t.putPairs2(out, src)
-	}
+// stream is a stream of codes that is being written. It is written from the last byte of the source to the first, and
+// read from its own end (RFC 8878 section 4.2.2).
+type stream struct {
+	out  []byte
+	at   int    // bytes of out written
+	bits uint64 // the bits after them
+	n    uint32 // how many, below 8 between two steps; beyond the low six bits it is to be masked
+	all  uint32 // what all forms have in common
 }
 
-// putPairs3 takes six bytes at a time, of 54 bits at most. All that does not depend on the place in the output is done
-// before what does, so that it runs beside the six bytes before.
-func (t *Table) putPairs3(out, src []byte) (int, bool) {
-	pairs := t.pairs
-	var bits uint64
-	var n uint32
-	all, k := uint32(hasCode), 0
+// putStream writes the codes of src to out and returns the bytes written, and false when a byte has no code. Out must
+// have room for streamBytesMax.
+func (t *Table) putStream(out, src []byte) (int, bool) {
+	s := stream{out: out, all: hasCode}
+	switch {
+	case t.pairs == nil:
+	case t.longest <= lengthSoft:
+		src = s.threePairs(src, t.pairs)
+	default:
+		src = s.twoPairs(src, t.pairs)
+	}
+	s.singles(src, &t.codes)
+	return s.end(), s.all&hasCode != 0
+}
+
+// threePairsGo takes six bytes at a time, of 54 bits at most, and returns the fewer than eight that are left. All that
+// does not depend on the place in the output is done before what does, so that it runs beside the six bytes before.
+func (s *stream) threePairsGo(src []byte, pairs *[1 << 16]uint32) []byte {
+	out, at, bits, n, all := s.out, s.at, s.bits, s.n, s.all
 	for len(src) >= 8 {
 		v := binary.LittleEndian.Uint64(src[len(src)-8:])
 		src = src[:len(src)-6]
 		a, b, c := pairs[uint16(v>>48)], pairs[uint16(v>>32)], pairs[uint16(v>>16)]
 		all &= a & b & c
-		la := a >> lengthShift & lengthMask
-		lb := la + b>>lengthShift&lengthMask
-		lc := lb + c>>lengthShift&lengthMask
-		code := uint64(a&codeMask) | uint64(b&codeMask)<<(la&63) | uint64(c&codeMask)<<(lb&63)
-		bits |= code << (n & 63)
-		binary.LittleEndian.PutUint64(out[k:], bits)
-		n += lc
-		k += int(n >> 3)
+		code := uint64(a>>codeShift) | uint64(b>>codeShift)<<(a&lengthMask) | uint64(c>>codeShift)<<((a+b)&lengthMask)
+		bits |= code << (n & lengthMask)
+		binary.LittleEndian.PutUint64(out[at:], bits)
+		n = (n + a + b + c) & lengthMask
+		at += int(n >> 3)
 		bits >>= n & 56
 		n &= 7
 	}
-	m, ok := t.putSingles(out[k:], src, bits, n, all)
-	return k + m, ok
+	s.at, s.bits, s.n, s.all = at, bits, n, all
+	return src
 }
 
-// putPairs2 takes four bytes at a time, of 44 bits at most.
-func (t *Table) putPairs2(out, src []byte) (int, bool) {
-	pairs := t.pairs
-	var bits uint64
-	var n uint32
-	all, k := uint32(hasCode), 0
+// twoPairs takes four bytes at a time, of 44 bits at most.
+func (s *stream) twoPairs(src []byte, pairs *[1 << 16]uint32) []byte {
 	for len(src) >= 4 {
 		v := binary.LittleEndian.Uint32(src[len(src)-4:])
 		src = src[:len(src)-4]
 		a, b := pairs[uint16(v>>16)], pairs[uint16(v)]
-		all &= a & b
-		la := a >> lengthShift & lengthMask
-		code := uint64(a&codeMask) | uint64(b&codeMask)<<(la&63)
-		bits |= code << (n & 63)
-		binary.LittleEndian.PutUint64(out[k:], bits)
-		n += la + b>>lengthShift&lengthMask
-		k += int(n >> 3)
-		bits >>= n & 56
-		n &= 7
+		s.all &= a & b
+		s.put(uint64(a>>codeShift)|uint64(b>>codeShift)<<(a&lengthMask), a+b)
 	}
-	m, ok := t.putSingles(out[k:], src, bits, n, all)
-	return k + m, ok
+	return src
 }
 
-// putSingles goes on after n bits, of fewer than 8, and ends the stream.
-func (t *Table) putSingles(out, src []byte, bits uint64, n, all uint32) (int, bool) {
-	k := 0
+// singles takes a byte at a time, and four where there are as many.
+func (s *stream) singles(src []byte, codes *[256]uint32) {
 	for ; len(src) >= 4; src = src[:len(src)-4] {
 		v := binary.LittleEndian.Uint32(src[len(src)-4:])
-		a, b, c, d := t.codes[byte(v>>24)], t.codes[byte(v>>16)], t.codes[byte(v>>8)], t.codes[byte(v)]
-		all &= a & b & c & d
-		la := a >> lengthShift & lengthMask
-		lb := la + b>>lengthShift&lengthMask
-		lc := lb + c>>lengthShift&lengthMask
-		code := uint64(a&codeMask) | uint64(b&codeMask)<<(la&63) | uint64(c&codeMask)<<(lb&63) | uint64(d&codeMask)<<(lc&63)
-		bits |= code << (n & 63)
-		binary.LittleEndian.PutUint64(out[k:], bits)
-		n += lc + d>>lengthShift&lengthMask
-		k += int(n >> 3)
-		bits >>= n & 56
-		n &= 7
+		a, b, c, d := codes[byte(v>>24)], codes[byte(v>>16)], codes[byte(v>>8)], codes[byte(v)]
+		s.all &= a & b & c & d
+		ab := uint64(a>>codeShift) | uint64(b>>codeShift)<<(a&lengthMask)
+		cd := uint64(c>>codeShift) | uint64(d>>codeShift)<<(c&lengthMask)
+		s.put(ab|cd<<((a+b)&lengthMask), a+b+c+d)
 	}
 	for i := len(src) - 1; i >= 0; i-- {
-		a := t.codes[src[i]]
-		all &= a
-		bits |= uint64(a&codeMask) << (n & 63)
-		n += a >> lengthShift & lengthMask
+		a := codes[src[i]]
+		s.all &= a
+		s.put(uint64(a>>codeShift), a)
 	}
-	bits |= 1 << (n & 63)
-	binary.LittleEndian.PutUint64(out[k:], bits)
-	return k + int(n/8) + 1, all == hasCode
+}
+
+// put appends a code of so many bits, 56 at most.
+func (s *stream) put(code uint64, length uint32) {
+	s.bits |= code << (s.n & lengthMask)
+	binary.LittleEndian.PutUint64(s.out[s.at:], s.bits)
+	s.n = (s.n + length) & lengthMask
+	s.at += int(s.n >> 3)
+	s.bits >>= s.n & 56
+	s.n &= 7
+}
+
+// end writes the mark by which a reader finds the last bit, and returns the bytes in all.
+func (s *stream) end() int {
+	s.put(1, 1)
+	if s.n > 0 {
+		return s.at + 1
+	}
+	return s.at
 }

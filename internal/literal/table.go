@@ -16,12 +16,12 @@ type Table struct {
 	longest     uint8
 }
 
-// The form of Table.codes and Table.pairs: the code, its length, and a bit that says that there is one.
+// The form of Table.codes and Table.pairs: the code, above a bit that says that there is one, above its length. So a
+// form shifts by its length as it is, since a shift takes the low six bits, and forms are added to add their lengths.
 const (
-	codeMask    = 1<<24 - 1
-	lengthShift = 24
-	lengthMask  = 31
-	hasCode     = 1 << 31
+	codeShift  = 8
+	hasCode    = 1 << 7
+	lengthMask = 63
 )
 
 const (
@@ -80,7 +80,7 @@ func (t *Table) assign() {
 	for length := uint8(lengthMax); length > 0; length-- {
 		for s, l := range t.lengths {
 			if l == length {
-				t.codes[s] = hasCode | uint32(l)<<lengthShift | next
+				t.codes[s] = next<<codeShift | hasCode | uint32(l)
 				t.longest = max(t.longest, l)
 				next++
 				distinct++
@@ -100,11 +100,11 @@ func (t *Table) pair() {
 		if b == 0 {
 			continue
 		}
-		n := b >> lengthShift & lengthMask
+		n := b & lengthMask
 		for first, a := range t.codes {
 			if a != 0 {
-				code := b&codeMask | a&codeMask<<n
-				t.pairs[first|second<<8] = hasCode | (n+a>>lengthShift&lengthMask)<<lengthShift | code
+				code := b>>codeShift | a>>codeShift<<n
+				t.pairs[first|second<<8] = code<<codeShift | hasCode | (n + a&lengthMask)
 			}
 		}
 	}

@@ -1,0 +1,22 @@
+package literal
+
+import "golang.org/x/sys/cpu"
+
+// Shifts by a register that BMI2 has, and a loop that keeps all in registers, make it take two thirds of the time.
+var hasBMI2 = cpu.X86.HasBMI2
+
+// threePairs is threePairsGo.
+func (s *stream) threePairs(src []byte, pairs *[1 << 16]uint32) []byte {
+	if !hasBMI2 || len(src) < 8 {
+		return s.threePairsGo(src, pairs)
+	}
+	_ = s.out[s.at+streamBytesMax(len(src))-1] // the loop below does not check
+	left, written, bits, n, all := threePairsBMI2(&s.out[s.at], &src[0], len(src), pairs)
+	s.at, s.bits, s.n, s.all = s.at+written, bits, uint32(n), s.all&all
+	return src[:left]
+}
+
+// threePairsBMI2 begins a stream at out with the codes of src, of so many bytes, all but the first left.
+//
+//go:noescape
+func threePairsBMI2(out, src *byte, bytes int, pairs *[1 << 16]uint32) (left, written int, bits, n uint64, all uint32)

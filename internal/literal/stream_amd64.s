@@ -1,0 +1,65 @@
+#include "textflag.h"
+
+// func threePairsBMI2(out, src *byte, bytes int, pairs *[1 << 16]uint32) (left, written int, bits, n uint64, all uint32)
+TEXT ·threePairsBMI2(SB), NOSPLIT, $0-68
+	MOVQ out+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ bytes+16(FP), CX
+	MOVQ pairs+24(FP), R8
+	MOVQ DI, BX
+	XORL AX, AX   // bits
+	XORL DX, DX   // how many
+	MOVL $-1, R9  // what all forms have in common
+
+loop:
+	CMPQ    CX, $8
+	JLT     done
+	MOVQ    -8(SI)(CX*1), R10
+	SUBQ    $6, CX
+	MOVQ    R10, R11
+	MOVQ    R10, R12
+	SHRQ    $48, R11
+	SHRQ    $32, R12
+	SHRQ    $16, R10
+	MOVWLZX R12, R12
+	MOVWLZX R10, R10
+	MOVL    (R8)(R11*4), R11 // the forms: last pair,
+	MOVL    (R8)(R12*4), R12 // the one before,
+	MOVL    (R8)(R10*4), R10 // and before
+	ANDL    R11, R9
+	ANDL    R12, R9
+	ANDL    R10, R9
+	MOVL    R11, R13
+	MOVL    R12, R14
+	MOVL    R10, R15
+	SHRL    $8, R13
+	SHRL    $8, R14
+	SHRL    $8, R15
+	SHLXQ   R11, R14, R14    // shifts take the low six bits, the length
+	ADDL    R12, R11
+	SHLXQ   R11, R15, R15
+	ADDL    R10, R11
+	ORQ     R14, R13
+	ORQ     R15, R13
+	SHLXQ   DX, R13, R13
+	ORQ     R13, AX
+	MOVQ    AX, (DI)
+	ADDL    R11, DX
+	ANDL    $63, DX
+	MOVL    DX, R14
+	MOVL    DX, R15
+	SHRL    $3, R14
+	ANDL    $56, R15
+	ADDQ    R14, DI
+	SHRXQ   R15, AX, AX
+	ANDL    $7, DX
+	JMP     loop
+
+done:
+	SUBQ BX, DI
+	MOVQ CX, left+32(FP)
+	MOVQ DI, written+40(FP)
+	MOVQ AX, bits+48(FP)
+	MOVQ DX, n+56(FP)
+	MOVL R9, all+64(FP)
+	RET
