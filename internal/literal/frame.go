@@ -29,8 +29,8 @@ func FrameBytesMax(n int) int {
 
 // AppendFrame appends a zstd frame that holds src, of less than 4 GiB. Known is a code that may fit, or nil; the code that
 // is best known after it is returned, for what comes next of the same kind.
-func AppendFrame(dst, src []byte, known *Table) ([]byte, *Table) {
-	f := frame{out: appendHeader(dst, len(src)), table: known.best(src)}
+func (e *Encoder) AppendFrame(dst, src []byte, known *Table) ([]byte, *Table) {
+	f := frame{encoder: e, out: appendHeader(dst, len(src)), table: known.best(src)}
 	f.blocks(src, f.block)
 	return f.out, f.table
 }
@@ -95,9 +95,10 @@ func (t *Table) renew(h *histogram) *Table {
 
 // frame is a frame that is being written.
 type frame struct {
-	out   []byte
-	table *Table
-	sent  *Table // the code that the reader has from an earlier block
+	encoder *Encoder // nil: all is stored
+	out     []byte
+	table   *Table
+	sent    *Table // the code that the reader has from an earlier block
 }
 
 func (f *frame) header(kind, size int, last byte) {
@@ -174,7 +175,7 @@ func (f *frame) literals(src []byte, last byte) (int, bool) {
 		kind = literalsCompressed
 		at += copy(body[at:], t.description)
 	}
-	size, ok := t.putStreams(body[at:], src)
+	size, ok := t.putStreams(body[at:], src, f.encoder.pairsOf(t))
 	if !ok {
 		return 0, false
 	}
@@ -195,11 +196,11 @@ func (f *frame) literals(src []byte, last byte) (int, bool) {
 }
 
 // putStreams writes src as four streams of equal length with their sizes in front.
-func (t *Table) putStreams(out, src []byte) (int, bool) {
+func (t *Table) putStreams(out, src []byte, p *pairs) (int, bool) {
 	part := (len(src) + streams - 1) / streams
 	at := jumpBytes
 	for i := range streams {
-		n, ok := t.putStream(out[at:], src[min(i*part, len(src)):min((i+1)*part, len(src))])
+		n, ok := t.putStream(out[at:], src[min(i*part, len(src)):min((i+1)*part, len(src))], p)
 		if !ok {
 			return 0, false
 		}

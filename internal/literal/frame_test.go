@@ -72,6 +72,7 @@ func mustHold(t *testing.T, frame, want []byte) {
 
 func TestFramesHoldWhatWasPutIn(t *testing.T) {
 	r := fixedRandom()
+	var e Encoder
 	kinds := map[string]func(n int) []byte{
 		"alphanumerics": func(n int) []byte { return randomOf(r, alphanumerics, n) },
 		"two":           func(n int) []byte { return randomOf(r, "ab", n) },
@@ -98,7 +99,7 @@ func TestFramesHoldWhatWasPutIn(t *testing.T) {
 			for _, n := range sizes {
 				src := kind(n)
 				var frame []byte
-				frame, known = AppendFrame([]byte("before"), src, known)
+				frame, known = e.AppendFrame([]byte("before"), src, known)
 				mustHold(t, frame[len("before"):], src)
 				if len(frame) > FrameBytesMax(n)+len("before") {
 					t.Errorf("%d bytes take %d, more than the most of %d", n, len(frame), FrameBytesMax(n))
@@ -111,25 +112,26 @@ func TestFramesHoldWhatWasPutIn(t *testing.T) {
 
 func TestKnownCodeThatDoesNotFitIsRenewed(t *testing.T) {
 	r := fixedRandom()
-	_, digits := AppendFrame(nil, randomOf(r, "0123456789", 1<<16), nil)
+	var e Encoder
+	_, digits := e.AppendFrame(nil, randomOf(r, "0123456789", 1<<16), nil)
 	letters := randomOf(r, "abcdefghij", 1<<16)
-	frame, table := AppendFrame(nil, letters, digits)
+	frame, table := e.AppendFrame(nil, letters, digits)
 	mustHold(t, frame, letters)
 	if table == digits {
 		t.Error("a code without the bytes that occur was kept")
 	}
 	uneven := append(bytes.Repeat([]byte("a"), 1<<16), letters[:100]...)
 	even := len(frame)
-	frame, _ = AppendFrame(nil, uneven, table)
+	frame, _ = e.AppendFrame(nil, uneven, table)
 	mustHold(t, frame, uneven)
 	if len(frame) > even/2 {
 		t.Errorf("mostly one byte takes %d bytes, ten equally frequent ones %d", len(frame), even)
 	}
-	again, same := AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), table)
+	again, same := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), table)
 	if same == nil || len(again) == 0 {
 		t.Fatal("no frame")
 	}
-	if _, kept := AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), same); kept != same {
+	if _, kept := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), same); kept != same {
 		t.Error("a code that fits was renewed")
 	}
 }
@@ -137,12 +139,13 @@ func TestKnownCodeThatDoesNotFitIsRenewed(t *testing.T) {
 // A byte that the sample misses has no code: its block gets one, and the frame is right.
 func TestByteThatTheSampleMisses(t *testing.T) {
 	r := fixedRandom()
-	_, known := AppendFrame(nil, randomOf(r, alphanumerics, 1<<20), nil)
+	var e Encoder
+	_, known := e.AppendFrame(nil, randomOf(r, alphanumerics, 1<<20), nil)
 	src := randomOf(r, alphanumerics, 1<<20)
 	for _, at := range []int{sampleRun + 1, blockBytesMax + 5000, 1<<20 - sampleRun - 1} {
 		with := slices.Clone(src)
 		with[at] = '!'
-		frame, after := AppendFrame(nil, with, known)
+		frame, after := e.AppendFrame(nil, with, known)
 		mustHold(t, frame, with)
 		if len(frame) > 3*len(src)/4+1000 {
 			t.Errorf("with an odd byte at %d: %d bytes", at, len(frame))
@@ -156,7 +159,8 @@ func TestByteThatTheSampleMisses(t *testing.T) {
 // The size is within a percent of what the entropy allows, and no more than what a general encoder makes.
 func TestSizes(t *testing.T) {
 	r := fixedRandom()
-	e, err := zstd.NewWriter(nil, zstd.WithAllLitEntropyCompression(true), zstd.WithEncoderConcurrency(1))
+	var e Encoder
+	z, err := zstd.NewWriter(nil, zstd.WithAllLitEntropyCompression(true), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,9 +168,9 @@ func TestSizes(t *testing.T) {
 		"alphanumerics": randomOf(r, alphanumerics, 1<<20), "hex": randomOf(r, "0123456789abcdef", 1<<20), "page": page(r, 1<<20),
 		"skewed": skewed(r, 1<<20),
 	} {
-		frame, table := AppendFrame(nil, src, nil)
-		again, _ := AppendFrame(nil, src, table)
-		general := len(e.EncodeAll(src, nil))
+		frame, table := e.AppendFrame(nil, src, nil)
+		again, _ := e.AppendFrame(nil, src, table)
+		general := len(z.EncodeAll(src, nil))
 		t.Logf("%s: %.4f, again %.4f, a general encoder %.4f", name, ratio(frame, src), ratio(again, src), float64(general)/float64(len(src)))
 		if float64(len(frame)) > 1.005*float64(general) || len(again) > len(frame)+len(frame)/200 {
 			t.Errorf("%s: %d bytes, again %d, a general encoder %d", name, len(frame), len(again), general)
@@ -184,42 +188,44 @@ func FuzzFrame(f *testing.F) {
 		if len(src) > 1<<21 {
 			t.Skip("too long")
 		}
-		frame, table := AppendFrame(nil, src, nil)
+		var e Encoder
+		frame, table := e.AppendFrame(nil, src, nil)
 		mustHold(t, frame, src)
 		reversed := slices.Clone(piece)
 		slices.Reverse(reversed)
-		frame, _ = AppendFrame(nil, append(reversed, piece...), table)
+		frame, _ = e.AppendFrame(nil, append(reversed, piece...), table)
 		mustHold(t, frame, append(reversed, piece...))
 	})
 }
 
 func BenchmarkFrame(b *testing.B) {
 	r := fixedRandom()
+	var e Encoder
 	for name, src := range map[string][]byte{"page": page(r, 1<<20), "bytes": skewed(r, 1<<20), "small": page(r, 32<<10), "binary": randomOf(r, everyByte()[:200], 1<<20)} {
 		b.Run(name+"/firn", func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			var out []byte
 			var t *Table
 			for b.Loop() {
-				out, t = AppendFrame(out[:0], src, t)
+				out, t = e.AppendFrame(out[:0], src, t)
 			}
 		})
 		b.Run(name+"/first", func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			var out []byte
 			for b.Loop() {
-				out, _ = AppendFrame(out[:0], src, nil)
+				out, _ = e.AppendFrame(out[:0], src, nil)
 			}
 		})
 		b.Run(name+"/klauspost", func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
-			e, err := zstd.NewWriter(nil, zstd.WithAllLitEntropyCompression(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+			z, err := zstd.NewWriter(nil, zstd.WithAllLitEntropyCompression(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 			if err != nil {
 				b.Fatal(err)
 			}
 			var out []byte
 			for b.Loop() {
-				out = e.EncodeAll(src, out[:0])
+				out = z.EncodeAll(src, out[:0])
 			}
 		})
 	}

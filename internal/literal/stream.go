@@ -17,14 +17,14 @@ type stream struct {
 
 // putStream writes the codes of src to out and returns the bytes written, and false when a byte has no code. Out must
 // have room for streamBytesMax.
-func (t *Table) putStream(out, src []byte) (int, bool) {
+func (t *Table) putStream(out, src []byte, p *pairs) (int, bool) {
 	s := stream{out: out, all: hasCode}
 	switch {
-	case t.pairs == nil:
+	case p == nil:
 	case t.longest <= lengthSoft:
-		src = s.threePairs(src, t.pairs)
+		src = s.threePairs(src, p)
 	default:
-		src = s.twoPairs(src, t.pairs)
+		src = s.twoPairs(src, p)
 	}
 	s.singles(src, &t.codes)
 	return s.end(), s.all&hasCode != 0
@@ -32,7 +32,7 @@ func (t *Table) putStream(out, src []byte) (int, bool) {
 
 // threePairsGo takes six bytes at a time, of 54 bits at most, and returns the fewer than eight that are left. All that
 // does not depend on the place in the output is done before what does, so that it runs beside the six bytes before.
-func (s *stream) threePairsGo(src []byte, pairs *[1 << 16]uint32) []byte {
+func (s *stream) threePairsGo(src []byte, pairs *pairs) []byte {
 	out, at, bits, n, all := s.out, s.at, s.bits, s.n, s.all
 	for len(src) >= 8 {
 		v := binary.LittleEndian.Uint64(src[len(src)-8:])
@@ -52,7 +52,7 @@ func (s *stream) threePairsGo(src []byte, pairs *[1 << 16]uint32) []byte {
 }
 
 // twoPairs takes four bytes at a time, of 44 bits at most.
-func (s *stream) twoPairs(src []byte, pairs *[1 << 16]uint32) []byte {
+func (s *stream) twoPairs(src []byte, pairs *pairs) []byte {
 	for len(src) >= 4 {
 		v := binary.LittleEndian.Uint32(src[len(src)-4:])
 		src = src[:len(src)-4]
@@ -64,7 +64,7 @@ func (s *stream) twoPairs(src []byte, pairs *[1 << 16]uint32) []byte {
 }
 
 // singles takes a byte at a time, and four where there are as many.
-func (s *stream) singles(src []byte, codes *[256]uint32) {
+func (s *stream) singles(src []byte, codes *codes) {
 	for ; len(src) >= 4; src = src[:len(src)-4] {
 		v := binary.LittleEndian.Uint32(src[len(src)-4:])
 		a, b, c, d := codes[byte(v>>24)], codes[byte(v>>16)], codes[byte(v>>8)], codes[byte(v)]

@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 var hasBMI2 = cpu.X86.HasBMI2
 
 // threePairs is threePairsGo.
-func (s *stream) threePairs(src []byte, pairs *[1 << 16]uint32) []byte {
+func (s *stream) threePairs(src []byte, pairs *pairs) []byte {
 	if !hasBMI2 || len(src) < 8 {
 		return s.threePairsGo(src, pairs)
 	}
@@ -19,4 +19,4 @@ func (s *stream) threePairs(src []byte, pairs *[1 << 16]uint32) []byte {
 // threePairsBMI2 begins a stream at out with the codes of src, of so many bytes, all but the first left.
 //
 //go:noescape
-func threePairsBMI2(out, src *byte, bytes int, pairs *[1 << 16]uint32) (left, written int, bits, n uint64, all uint32)
+func threePairsBMI2(out, src *byte, bytes int, pairs *pairs) (left, written int, bits, n uint64, all uint32)

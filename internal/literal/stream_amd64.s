@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// func threePairsBMI2(out, src *byte, bytes int, pairs *[1 << 16]uint32) (left, written int, bits, n uint64, all uint32)
+// func threePairsBMI2(out, src *byte, bytes int, pairs *pairs) (left, written int, bits, n uint64, all uint32)
 TEXT ·threePairsBMI2(SB), NOSPLIT, $0-68
 	MOVQ out+0(FP), DI
 	MOVQ src+8(FP), SI

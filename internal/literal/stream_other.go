@@ -2,6 +2,6 @@
 
 package literal
 
-func (s *stream) threePairs(src []byte, pairs *[1 << 16]uint32) []byte {
+func (s *stream) threePairs(src []byte, pairs *pairs) []byte {
 	return s.threePairsGo(src, pairs)
 }

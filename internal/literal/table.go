@@ -9,14 +9,20 @@ import (
 // Table is a Huffman code, with what it takes to write it. It never changes, and is safe for concurrent use.
 type Table struct {
 	lengths     lengths
-	description []byte // as a frame has it (RFC 8878 section 4.2.1)
-	waste       float64
-	codes       [256]uint32      // by byte
-	pairs       *[1 << 16]uint32 // by two bytes, the first one low; nil where there are too many different ones
+	distinct    int
 	longest     uint8
+	description []byte  // as a frame has it (RFC 8878 section 4.2.1)
+	waste       float64 // bits for each bit of entropy
+	codes       codes
 }
 
-// The form of Table.codes and Table.pairs: the code, above a bit that says that there is one, above its length. So a
+// codes are by byte, pairs by two bytes, the first one low.
+type (
+	codes [256]uint32
+	pairs [1 << 16]uint32
+)
+
+// The form of codes and pairs: the code, above a bit that says that there is one, above its length. So a
 // form shifts by its length as it is, since a shift takes the low six bits, and forms are added to add their lengths.
 const (
 	codeShift  = 8
@@ -29,8 +35,6 @@ const (
 	lengthSoft = 9
 	// softWaste is what it may cost.
 	softWaste = 1.003
-	// pairBytesMax is how many different bytes a table of pairs is made for: making it costs their square.
-	pairBytesMax = 128
 )
 
 // newTable makes the code for bytes that occur as often as counted. There must be two different ones at least.
@@ -76,37 +80,17 @@ func (t *Table) fits(h *histogram) bool {
 
 // assign gives out the codes: the longest first, from 0 up, within a length in the order of the bytes.
 func (t *Table) assign() {
-	next, distinct := uint32(0), 0
+	next := uint32(0)
 	for length := uint8(lengthMax); length > 0; length-- {
 		for s, l := range t.lengths {
 			if l == length {
 				t.codes[s] = next<<codeShift | hasCode | uint32(l)
 				t.longest = max(t.longest, l)
 				next++
-				distinct++
+				t.distinct++
 			}
 		}
 		next >>= 1
-	}
-	if distinct <= pairBytesMax {
-		t.pair()
-	}
-}
-
-// pair makes the codes of two bytes. A stream is read from its end, so the second byte is written first.
-func (t *Table) pair() {
-	t.pairs = new([1 << 16]uint32)
-	for second, b := range t.codes {
-		if b == 0 {
-			continue
-		}
-		n := b & lengthMask
-		for first, a := range t.codes {
-			if a != 0 {
-				code := b>>codeShift | a>>codeShift<<n
-				t.pairs[first|second<<8] = code<<codeShift | hasCode | (n + a&lengthMask)
-			}
-		}
 	}
 }
 
