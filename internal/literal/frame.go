@@ -24,7 +24,7 @@ const (
 // FrameBytesMax is the most that AppendFrame appends for n bytes.
 func FrameBytesMax(n int) int {
 	blocks := n/blockBytesMax + 1
-	return frameHeaderBytes + n + blocks*blockHeaderBytes + streamBytesMax(blockBytesMax)
+	return frameHeaderBytes + n + blocks*blockHeaderBytes + blockRoom(min(n, blockBytesMax), lengthMax)
 }
 
 // AppendFrame appends a zstd frame that holds src, of less than 4 GiB. Known is a code that may fit, or nil; the code that
@@ -161,6 +161,12 @@ const (
 	streams             = 4
 )
 
+// blockRoom is what a block of n bytes with codes of at most longest bits may write to.
+func blockRoom(n int, longest uint8) int {
+	const header, description = blockHeaderBytes + literalsHeaderBytes + jumpBytes, 256
+	return header + description + streams*streamBytesMax((n+streams-1)/streams, longest) + 1
+}
+
 // literals writes the block and returns its size. It is false when a byte has no code.
 func (f *frame) literals(src []byte, last byte) (int, bool) {
 	t := f.table
@@ -168,7 +174,7 @@ func (f *frame) literals(src []byte, last byte) (int, bool) {
 		return 0, false
 	}
 	start := len(f.out)
-	out := reserve(f.out, blockHeaderBytes+literalsHeaderBytes+len(t.description)+jumpBytes+streams*16+streamBytesMax(len(src))+1)
+	out := reserve(f.out, blockRoom(len(src), t.longest))
 	body := out[start+blockHeaderBytes : cap(out)]
 	at, kind := literalsHeaderBytes, uint64(literalsTreeless)
 	if t != f.sent {

@@ -2,23 +2,24 @@ package literal
 
 import "encoding/binary"
 
-// streamBytesMax is what putStream takes for n bytes at most.
-func streamBytesMax(n int) int { return n*lengthMax/8 + 16 }
+// streamBytesMax is what a stream of n codes takes at most, and what is written beyond its end.
+func streamBytesMax(n int, longest uint8) int { return n*int(longest)/8 + 16 }
 
 // stream is a stream of codes that is being written. It is written from the last byte of the source to the first, and
 // read from its own end (RFC 8878 section 4.2.2).
 type stream struct {
-	out  []byte
-	at   int    // bytes of out written
-	bits uint64 // the bits after them
-	n    uint32 // how many, below 8 between two steps; beyond the low six bits it is to be masked
-	all  uint32 // what all forms have in common
+	out     []byte
+	at      int    // bytes of out written
+	bits    uint64 // the bits after them
+	n       uint32 // how many, below 8 between two steps; beyond the low six bits it is to be masked
+	all     uint32 // what all forms have in common
+	longest uint8  // of the codes
 }
 
 // putStream writes the codes of src to out and returns the bytes written, and false when a byte has no code. Out must
 // have room for streamBytesMax.
 func (t *Table) putStream(out, src []byte, p *pairs) (int, bool) {
-	s := stream{out: out, all: hasCode}
+	s := stream{out: out, all: hasCode, longest: t.longest}
 	switch {
 	case p == nil:
 	case t.longest <= lengthSoft:

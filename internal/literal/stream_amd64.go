@@ -10,7 +10,7 @@ func (s *stream) threePairs(src []byte, pairs *pairs) []byte {
 	if !hasBMI2 || len(src) < 8 {
 		return s.threePairsGo(src, pairs)
 	}
-	_ = s.out[s.at+streamBytesMax(len(src))-1] // the loop below does not check
+	_ = s.out[s.at+streamBytesMax(len(src), s.longest)-1] // the loop below does not check
 	left, written, bits, n, all := threePairsBMI2(&s.out[s.at], &src[0], len(src), pairs)
 	s.at, s.bits, s.n, s.all = s.at+written, bits, uint32(n), s.all&all
 	return src[:left]

@@ -20,7 +20,7 @@ func TestLoopsAgree(t *testing.T) {
 	}
 	for n := range 300 {
 		src := randomOf(r, alphanumerics+"!", n) // the last byte has no code
-		a, b := stream{out: make([]byte, streamBytesMax(n)), all: hasCode}, stream{out: make([]byte, streamBytesMax(n)), all: hasCode}
+		a, b := stream{out: make([]byte, streamBytesMax(n, lengthSoft)), all: hasCode, longest: lengthSoft}, stream{out: make([]byte, streamBytesMax(n, lengthSoft)), all: hasCode, longest: lengthSoft}
 		restA, restB := a.threePairs(src, pairs), b.threePairsGo(src, pairs)
 		if !bytes.Equal(restA, restB) || a.at != b.at || a.bits != b.bits || a.n != b.n || a.all&hasCode != b.all&hasCode ||
 			!bytes.Equal(a.out[:a.at], b.out[:b.at]) {

@@ -112,8 +112,8 @@ func (e *encoders) compress(c Codec, level int, dst, src []byte) ([]byte, error)
 	}
 }
 
-// compressBound is room that makes compress not grow dst for any codec.
-func compressBound(n int) int { return n + n/6 + 64 }
+// compressBound is room that makes compress not grow dst for any codec: coded literals need most, for the length of a code.
+func compressBound(n int) int { return n + n*3/8 + 512 }
 
 func reserve(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {

@@ -59,7 +59,11 @@ func NewFile(schema *record.Schema, o Options) (*File, error) {
 	f.leaves = make([]leaf, len(l.leaves))
 	for i := range f.leaves {
 		f.leaves[i].leafType = l.leaves[i]
+		f.leaves[i].learned = o.Pool.learnedOf(&l.leaves[i])
 		f.leaves[i].setMetrics(o)
+	}
+	if err := f.setBlooms(); err != nil {
+		return nil, fmt.Errorf("opening a parquet file: %w", err)
 	}
 	return f, nil
 }
@@ -162,7 +166,7 @@ func (f *File) finishRowGroup(w *workspace) error {
 		}
 		g.chunks[i], l.chunk = l.chunk, g.chunks[i]
 		f.groupsHeld += g.chunks[i].held()
-		f.groupsBytes += g.chunks[i].size()
+		f.groupsBytes += g.chunks[i].size() + int64(len(g.chunks[i].bloom))
 	}
 	f.groupRows = 0
 	return nil
@@ -184,7 +188,11 @@ func (f *File) BufferedBytes() int64 {
 func (f *File) EncodedBytes() int64 {
 	const footerBytes, chunkBytes = 256, 192 // typical
 	groups := int64(len(f.groups) + 1)
-	return f.groupsBytes + f.openBytes() + footerBytes + groups*chunkBytes*int64(len(f.leaves))
+	total := f.groupsBytes + f.openBytes() + footerBytes + groups*chunkBytes*int64(len(f.leaves))
+	for i := range f.leaves {
+		total += f.leaves[i].bloom.estimate(f.leaves[i].page.count)
+	}
+	return total
 }
 
 // openBytes estimates the encoded size of the open row group. A page that is still open is taken to compress as those

@@ -11,10 +11,12 @@ import (
 // leaf writes one leaf column: the open page, the dictionary, and the pages of the open row group.
 type leaf struct {
 	leafType
+	learned *learned // about the pages of this column
 	metrics Metrics
 	keep    int // bytes of a value that bounds look at
 	page    page
 	dict    dictionary
+	bloom   *bloom // nil when there is none to write
 	chunk   chunk
 }
 
@@ -29,6 +31,8 @@ type page struct {
 	defs    []uint8 // definition levels after them
 	reps    []uint8
 	stats   bounds
+	// repBytes is the encoded size of reps, once the page is finished.
+	repBytes int
 }
 
 // Entries of a page. Nulls have no bytes, so bytes alone do not bound a page. The second is parquet-java's row limit: a
@@ -79,12 +83,12 @@ type span struct {
 // least one row.
 func (l *leaf) take(f *File, c *record.Column, v vector, i, k int) span {
 	entriesLeft, bytesLeft := pageEntriesMax-l.page.entries, f.options.PageBytesMax-frontBytes-l.page.bytes
-	spanBytes := math.MaxInt
+	rowsLeft, spanBytes := f.options.PageRowsMax-l.page.rows, math.MaxInt
 	if l.dict.active {
 		entriesLeft, bytesLeft, spanBytes = l.dict.room(&l.page, l.width, bytesLeft)
 	}
 	if v.def == nil && v.rep == nil && l.width > 0 {
-		n := min(len(v.index)-i, entriesLeft, bytesLeft/l.width, max(1, spanBytes/l.width))
+		n := min(len(v.index)-i, entriesLeft, rowsLeft, bytesLeft/l.width, max(1, spanBytes/l.width))
 		if n <= 0 && l.page.entries == 0 {
 			n = 1
 		}
@@ -94,7 +98,7 @@ func (l *leaf) take(f *File, c *record.Column, v vector, i, k int) span {
 	var s span
 	for i+s.entries < len(v.index) && s.bytes < spanBytes {
 		row := l.row(c, v, i+s.entries, k+s.count)
-		full := s.bytes+row.bytes > bytesLeft || s.entries+row.entries > entriesLeft
+		full := s.bytes+row.bytes > bytesLeft || s.entries+row.entries > entriesLeft || s.rows == rowsLeft
 		if full && l.page.entries+s.entries > 0 {
 			break
 		}
@@ -160,7 +164,7 @@ func (p *page) reset() {
 
 // held is the memory of the leaf's buffers.
 func (l *leaf) held() int64 {
-	return int64(cap(l.page.plain)+cap(l.page.defs)+cap(l.page.reps)) + l.dict.held() + l.chunk.held()
+	return int64(cap(l.page.plain)+cap(l.page.defs)+cap(l.page.reps)) + l.dict.held() + l.bloom.held() + l.chunk.held()
 }
 
 // idleBytesMax is what a leaf keeps of each buffer for the next file.
@@ -179,4 +183,5 @@ func (l *leaf) reset(p *Pool) {
 		l.page.defs, l.page.reps = nil, nil
 	}
 	l.dict.clear(p)
+	l.bloom.release(p)
 }

@@ -17,6 +17,7 @@ type chunk struct {
 	indexPages   int32
 	pages        []pageInfo
 	stats        bounds
+	bloom        []byte // the finished filter; nil when there is none
 }
 
 // pageInfo is what the page index says of a page.
@@ -49,6 +50,9 @@ func (l *leaf) finishPage(f *File, w *workspace) error {
 	p.plain = f.options.Pool.grow(p.plain, frontBytes) // also when there are only nulls
 	if len(p.plain) < frontBytes {
 		p.plain = p.plain[:frontBytes]
+	}
+	if l.bloom != nil && !l.dict.active {
+		l.bloom.observe(f.options.Pool, &l.leafType, p.plain[frontBytes:])
 	}
 	if l.physical == format.Boolean {
 		p.plain = p.plain[:frontBytes+len(packBooleans(p.plain[frontBytes:]))]
@@ -84,16 +88,10 @@ func (l *leaf) encodeIndices(p *Pool) {
 }
 
 // writePage appends header, levels and values. The levels go right before the values where the front has room, so
-// that both are one run of bytes for the codec.
+// that all are one run of bytes.
 func (l *leaf) writePage(f *File, w *workspace, encoding format.Encoding) error {
 	p := &l.page
-	w.levelBuf = w.levelBuf[:0]
-	if l.rep > 0 {
-		w.levelBuf = appendLevels(w.levelBuf, l.rep, 0, p.reps)
-	}
-	if l.def > 0 {
-		w.levelBuf = appendLevels(w.levelBuf, l.def, p.lead, p.defs)
-	}
+	l.encodeLevels(w, f.options.PageVersion)
 	if len(w.levelBuf) > frontBytes-headerBytesMax {
 		n := len(p.plain)
 		p.plain = f.options.Pool.grow(p.plain, len(w.levelBuf))[:n+len(w.levelBuf)]
@@ -109,23 +107,20 @@ func (l *leaf) writePage(f *File, w *workspace, encoding format.Encoding) error 
 // emit writes the page whose uncompressed bytes are plain[from:].
 func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) error {
 	p, c := &l.page, &l.chunk
-	body := p.plain[from:]
-	compressed, err := f.compress(w, body)
+	body, raw := p.plain[from:], 0 // the first raw bytes are never compressed
+	if f.options.PageVersion == 2 {
+		raw = len(w.levelBuf)
+	}
+	compressed, err := l.compressPage(f, w, kindOf(encoding), body[raw:])
 	if err != nil {
 		return err
 	}
-	header := format.PageHeader{
-		Type:                 format.DataPage,
-		UncompressedPageSize: int32(len(body)),
-		CompressedPageSize:   int32(len(body)),
-		DataPageHeader: thrift.New(format.DataPageHeader{
-			NumValues: int32(p.entries), Encoding: encoding,
-			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-		}),
-	}
+	size := len(body)
 	if compressed != nil {
-		header.CompressedPageSize = int32(len(compressed))
+		size = raw + len(compressed)
 	}
+	header := l.dataHeader(f.options.PageVersion, len(w.levelBuf), encoding, compressed != nil)
+	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(size)
 	head, err := w.encode(&header)
 	if err != nil {
 		return fmt.Errorf("encoding a page header: %w", err)
@@ -133,6 +128,7 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 	c.uncompressed += int64(len(head) + len(body))
 	if compressed != nil {
 		c.data.append(f.options.Pool, head)
+		c.data.append(f.options.Pool, body[:raw])
 		c.data.append(f.options.Pool, compressed)
 		f.options.Pool.put(compressed)
 		return nil
@@ -153,11 +149,29 @@ const adoptBytesMin = 16 << 10
 
 // compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a
 // column have the same codec, though the format allows others: parquet-go takes the first one for all.
-func (f *File) compress(w *workspace, body []byte) ([]byte, error) {
+func (l *leaf) compress(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
 	if f.options.Codec == CodecNone {
 		return nil, nil
 	}
-	return w.compress(f.options.Codec, f.options.Level, f.options.Pool.get(compressBound(len(body))), body)
+	out := f.options.Pool.get(compressBound(len(body)))
+	if f.options.Codec == CodecZstd {
+		return w.appendPage(l.learned, kind, f.options.Level, out, body)
+	}
+	return w.compress(f.options.Codec, f.options.Level, out, body)
+}
+
+// compressPage compresses what a page has compressed. A page v2 says whether it is: it is not where that makes it no
+// smaller, and never where it has no values, from which some codecs make bytes.
+func (l *leaf) compressPage(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
+	if f.options.PageVersion == 2 && len(body) == 0 {
+		return nil, nil
+	}
+	compressed, err := l.compress(f, w, kind, body)
+	if f.options.PageVersion == 2 && len(compressed) >= len(body) {
+		f.options.Pool.put(compressed)
+		return nil, err
+	}
+	return compressed, err
 }
 
 // finishChunk finishes the open page and writes the dictionary page.
@@ -166,6 +180,10 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 		return err
 	}
 	d, c := &l.dict, &l.chunk
+	if l.bloom != nil {
+		l.bloom.observe(f.options.Pool, &l.leafType, d.plain) // the values of all pages of indices
+		c.bloom = l.bloom.finish(f.options.Pool)
+	}
 	if d.pages == 0 {
 		d.clear(f.options.Pool)
 		return nil
@@ -176,7 +194,7 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 		CompressedPageSize:   int32(len(d.plain)),
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(d.count), Encoding: format.Plain}),
 	}
-	compressed, err := f.compress(w, d.plain)
+	compressed, err := l.compress(f, w, pageOfDictionary, d.plain)
 	if err != nil {
 		return fmt.Errorf("writing the dictionary of column %s: %w", l.dotted, err)
 	}
@@ -200,12 +218,13 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 // size is the bytes of the chunk in the file.
 func (c *chunk) size() int64 { return c.dictionary.bytes + c.data.bytes }
 
-func (c *chunk) held() int64 { return c.dictionary.held + c.data.held }
+func (c *chunk) held() int64 { return c.dictionary.held + c.data.held + int64(cap(c.bloom)) }
 
 // release empties the chunk and gives its memory back.
 func (c *chunk) release(p *Pool) {
 	c.dictionary.release(p)
 	c.data.release(p)
+	p.put(c.bloom)
 	stats := c.stats
 	stats.reset()
 	clear(c.pages)

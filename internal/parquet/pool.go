@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"firn/internal/literal"
 )
 
 // Pool holds what Files need only now and then: encoders, scratch space, and idle buffers. It is safe for concurrent
@@ -18,9 +20,10 @@ type Pool struct {
 	free         [bufferClasses][][]byte // guarded by mu
 	idleBytes    int64                   // guarded by mu
 	idleBytesMax int64
-	workspaces   []*workspace // guarded by mu
-	seed         maphash.Seed // of dictionaries
-	key          uint64       // likewise, for numbers
+	workspaces   []*workspace           // guarded by mu
+	columns      map[columnKey]*learned // guarded by mu
+	seed         maphash.Seed           // of dictionaries
+	key          uint64                 // likewise, for numbers
 }
 
 const (
@@ -97,6 +100,8 @@ type workspace struct {
 	values   []byte       // PLAIN values on their way into a dictionary
 	levelBuf []byte       // encoded levels of a page
 	buffer   bytes.Buffer // what encode returns
+	literals literal.Encoder
+	trial    []byte // a page's frame, to compare with another
 	thrift   *thrift.Encoder
 
 	meta        format.FileMetaData // these are written over by each file
