@@ -49,6 +49,9 @@ func (f *File) write(out *countingWriter, ws *workspace) ([]int64, error) {
 	if err := f.writePageIndex(out, ws); err != nil {
 		return nil, err
 	}
+	if err := f.writeBlooms(out, ws); err != nil {
+		return nil, err
+	}
 	return splits, f.writeFooter(out, ws)
 }
 

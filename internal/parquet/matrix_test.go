@@ -195,8 +195,9 @@ func TestMatrix(t *testing.T) {
 	for _, c := range matrix() {
 		t.Run(c.name, func(t *testing.T) {
 			for _, rows := range [][][]any{c.rows, repeat(c.rows, 300)} {
-				for _, dictionary := range []int{0, 1 << 20} {
-					o := Options{PageBytesMax: 1 << 10, DictionaryBytesMax: dictionary, RowGroupBytesMax: 1 << 12}
+				for i, dictionary := range []int{0, 1 << 20, 0, 1 << 20} {
+					o := Options{PageBytesMax: 1 << 10, DictionaryBytesMax: dictionary, RowGroupBytesMax: 1 << 12,
+						PageVersion: 1 + i/2}
 					data, d := writeFile(t, c.schema, rows, o, 7)
 					if d.Rows != int64(len(rows)) || d.SchemaID != 3 {
 						t.Fatalf("description has %d rows of schema %d, want %d of 3", d.Rows, d.SchemaID, len(rows))
@@ -225,17 +226,20 @@ func TestCodecs(t *testing.T) {
 	} {
 		for _, level := range levels {
 			t.Run(fmt.Sprintf("%s level %d", codec, level), func(t *testing.T) {
-				o := Options{Codec: codec, Level: level, PageBytesMax: 4 << 10, DictionaryBytesMax: 1 << 10}
-				data, _ := writeFile(t, s, rows, o, 500)
-				checkArrow(t, s, rows, data)
-				if codec != CodecLZ4Raw {
-					// parquet-go 0.32 reads zeros from an LZ4_RAW page that is more than a third of its
-					// uncompressed size: it drops the buffer that its decoder returned. Other readers are right.
-					checkTriples(t, s, rows, data)
-				}
-				plain, _ := writeFile(t, s, rows, Options{PageBytesMax: 4 << 10}, 500)
-				if codec != CodecNone && len(data) > len(plain)*3/4 {
-					t.Errorf("%d bytes, %d uncompressed", len(data), len(plain))
+				for _, version := range []int{1, 2} {
+					o := Options{Codec: codec, Level: level, PageBytesMax: 4 << 10, DictionaryBytesMax: 1 << 10,
+						PageVersion: version}
+					data, _ := writeFile(t, s, rows, o, 500)
+					checkArrow(t, s, rows, data)
+					if codec != CodecLZ4Raw {
+						// parquet-go 0.32 reads zeros from an LZ4_RAW page that is more than a third of its
+						// uncompressed size: it drops the buffer that its decoder returned. Other readers are right.
+						checkTriples(t, s, rows, data)
+					}
+					plain, _ := writeFile(t, s, rows, Options{PageBytesMax: 4 << 10}, 500)
+					if codec != CodecNone && len(data) > len(plain)*3/4 {
+						t.Errorf("version %d: %d bytes, %d uncompressed", version, len(data), len(plain))
+					}
 				}
 			})
 		}

@@ -19,6 +19,16 @@ type Options struct {
 	RowGroupBytesMax int64
 	// DictionaryBytesMax bounds the dictionary of a column chunk, after which values are written plainly. 0 is never.
 	DictionaryBytesMax int
+	// PageRowsMax bounds the rows of a data page; 0 is the default: as many as fit, and 20,000 of dictionary indices.
+	PageRowsMax int
+	// PageVersion is 1 or 2, the layout of data pages; 0 is 1, which every reader knows.
+	PageVersion int
+	// Encodings says what a page may have beside PLAIN and a dictionary.
+	Encodings Encodings
+	// Blooms are the bloom filters to write, by field id. BloomBytesMax bounds each of them, for a column and a row
+	// group; 0 is the default.
+	Blooms        map[int]Bloom
+	BloomBytesMax int
 	// Metrics is what the data file's description keeps of a column, and ColumnMetrics (by field id) the exceptions.
 	Metrics       Metrics
 	ColumnMetrics map[int]Metrics
@@ -32,10 +42,11 @@ const (
 	pageBytesDefault       = 1 << 20
 	rowGroupBytesDefault   = 128 << 20
 	dictionaryBytesDefault = 1 << 20
+	pageVersionDefault     = 1
 	// frontBytes is kept free before the values of a page, so that header and levels fit in without a copy. A header
-	// is at most 48 bytes and the levels of a page without nulls are at most 10.
+	// is at most 65 bytes and the levels of a page without nulls are at most 10.
 	frontBytes      = 128
-	headerBytesMax  = 48
+	headerBytesMax  = 72
 	pageBytesMinMax = 4 * frontBytes
 )
 
@@ -64,10 +75,28 @@ func (o Options) normalize() (Options, error) {
 	if o.RowGroupBytesMax == 0 {
 		o.RowGroupBytesMax = rowGroupBytesDefault
 	}
+	if o.PageRowsMax == 0 {
+		o.PageRowsMax = math.MaxInt
+	}
+	if o.PageVersion == 0 {
+		o.PageVersion = pageVersionDefault
+	}
+	if o.BloomBytesMax == 0 {
+		o.BloomBytesMax = bloomBytesMaxDefault
+	}
 	if o.CreatedBy == "" {
 		o.CreatedBy = createdByDefault
 	}
 	switch {
+	case o.PageRowsMax < 0:
+		return o, fmt.Errorf("page limit of %d rows is negative", o.PageRowsMax)
+	case o.PageVersion != 1 && o.PageVersion != 2:
+		return o, fmt.Errorf("page version %d is neither 1 nor 2", o.PageVersion)
+	case o.BloomBytesMax < bloomBlockBytes || o.BloomBytesMax > bloomBytesMaxMax:
+		return o, fmt.Errorf("bloom filter size %d is not between %d and %d bytes",
+			o.BloomBytesMax, bloomBlockBytes, bloomBytesMaxMax)
+	case o.Encodings > EncodingsAuto:
+		return o, fmt.Errorf("encodings %d are unknown", o.Encodings)
 	case o.PageBytesMax < pageBytesMinMax || o.PageBytesMax > math.MaxInt32/2:
 		return o, fmt.Errorf("page size %d is not between %d and %d bytes", o.PageBytesMax, pageBytesMinMax, math.MaxInt32/2)
 	case o.RowGroupBytesMax < 0:
@@ -80,6 +109,11 @@ func (o Options) normalize() (Options, error) {
 	}
 	for id, m := range o.ColumnMetrics {
 		if err := m.check(); err != nil {
+			return o, fmt.Errorf("field %d: %w", id, err)
+		}
+	}
+	for id, b := range o.Blooms {
+		if err := b.check(); err != nil {
 			return o, fmt.Errorf("field %d: %w", id, err)
 		}
 	}

@@ -49,6 +49,19 @@ func TestParseMetrics(t *testing.T) {
 	}
 }
 
+func TestParseEncodings(t *testing.T) {
+	for name, want := range map[string]Encodings{"compatible": EncodingsCompatible, "AUTO": EncodingsAuto} {
+		if got, err := ParseEncodings(name); got != want || err != nil {
+			t.Errorf("ParseEncodings(%q) = %v, %v; want %v", name, got, err, want)
+		}
+		if got := want.String(); !strings.EqualFold(got, name) {
+			t.Errorf("%q is printed as %q", name, got)
+		}
+	}
+	_, err := ParseEncodings("delta")
+	checkRefusal(t, "delta", err, "compatible, auto")
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -63,14 +76,26 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"page negative", "page size -1", Options{PageBytesMax: -1}},
 		{"row group", "row group size -1", Options{RowGroupBytesMax: -1}},
 		{"dictionary", "dictionary size -1", Options{DictionaryBytesMax: -1}},
+		{"page rows", "page limit of -1 rows", Options{PageRowsMax: -1}},
+		{"page version", "page version 3", Options{PageVersion: 3}},
+		{"encodings", "encodings 9", Options{Encodings: 9}},
+		{"bloom filter size", "bloom filter size 31", Options{BloomBytesMax: 31}},
+		{"bloom filter values", "field 2: bloom filter of -1", Options{Blooms: map[int]Bloom{2: {ValuesMax: -1}}}},
+		{"bloom filter share", "field 2: share of false positives 1", Options{Blooms: map[int]Bloom{2: {FalseShare: 1}}}},
 		{"metrics", "metrics mode 9", Options{Metrics: Metrics{Mode: 9}}},
 		{"column metrics", "field 4: metrics mode", Options{ColumnMetrics: map[int]Metrics{4: {Length: -1}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := NewFile(referenceSchema(), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want one with %q", err, c.want)
-			}
+			_, err := NewFile(referenceSchema(), c.options)
+			checkRefusal(t, c.name, err, c.want)
 		})
+	}
+}
+
+func checkRefusal(t *testing.T, name string, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: error %v, want one with %q", name, err, want)
 	}
 }
 

@@ -135,6 +135,8 @@ func TestRoundTrip(t *testing.T) {
 			rows = repeat(rows, 5*len(rows))
 		}
 		o := Options{
+			PageVersion:        rapid.IntRange(1, 2).Draw(rt, "version"),
+			PageRowsMax:        rapid.SampledFrom([]int{0, 1, 17}).Draw(rt, "page rows"),
 			Codec:              rapid.SampledFrom([]Codec{CodecNone, CodecSnappy, CodecZstd}).Draw(rt, "codec"),
 			PageBytesMax:       rapid.IntRange(pageBytesMinMax, 4<<10).Draw(rt, "page"),
 			RowGroupBytesMax:   int64(rapid.IntRange(1, 16<<10).Draw(rt, "row group")),

@@ -110,13 +110,24 @@ func readTriples(t tb, data []byte) [][]triple {
 
 func readChunk(t tb, chunk pq.ColumnChunk) []triple {
 	t.Helper()
+	var out []triple
+	eachPage(t, chunk, func(values []pq.Value) {
+		for _, v := range values {
+			out = append(out, triple{v.RepetitionLevel(), v.DefinitionLevel(), valueBytes(v)})
+		}
+	})
+	return out
+}
+
+// eachPage visits the values of every page; they are good until the visit ends.
+func eachPage(t tb, chunk pq.ColumnChunk, visit func(values []pq.Value)) {
+	t.Helper()
 	pages := chunk.Pages()
 	defer pages.Close()
-	var out []triple
 	for {
 		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {
-			return out
+			return
 		}
 		if err != nil {
 			t.Fatalf("parquet-go reads a page: %v", err)
@@ -125,9 +136,7 @@ func readChunk(t tb, chunk pq.ColumnChunk) []triple {
 		if n, err := page.Values().ReadValues(values); n != len(values) || (err != nil && !errors.Is(err, io.EOF)) {
 			t.Fatalf("parquet-go reads %d of %d values: %v", n, len(values), err)
 		}
-		for _, v := range values {
-			out = append(out, triple{v.RepetitionLevel(), v.DefinitionLevel(), valueBytes(v)})
-		}
+		visit(values)
 		pq.Release(page)
 	}
 }

@@ -104,15 +104,20 @@ func (h *hybrid) finish() []byte {
 	return h.out
 }
 
-// appendLevels writes lead times top and then the levels, with the 4-byte length that a page v1 has before them.
-func appendLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
-	at := len(out)
-	h := newHybrid(append(out, 0, 0, 0, 0), bits.Len8(top))
+// appendBareLevels writes lead times top and then the levels.
+func appendBareLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
+	h := newHybrid(out, bits.Len8(top))
 	h.add(uint32(top), lead)
 	for _, level := range levels {
 		h.add(uint32(level), 1)
 	}
-	out = h.finish()
+	return h.finish()
+}
+
+// appendSizedLevels writes them with the 4-byte length that a page v1 has before them.
+func appendSizedLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
+	at := len(out)
+	out = appendBareLevels(append(out, 0, 0, 0, 0), top, lead, levels)
 	binary.LittleEndian.PutUint32(out[at:], uint32(len(out)-at-4))
 	return out
 }
