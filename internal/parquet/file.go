@@ -59,6 +59,7 @@ func NewFile(schema *record.Schema, o Options) (*File, error) {
 	f.leaves = make([]leaf, len(l.leaves))
 	for i := range f.leaves {
 		f.leaves[i].leafType = l.leaves[i]
+		f.leaves[i].learned = o.Pool.learnedOf(&l.leaves[i])
 		f.leaves[i].setMetrics(o)
 	}
 	if err := f.setBlooms(); err != nil {

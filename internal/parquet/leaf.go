@@ -11,6 +11,7 @@ import (
 // leaf writes one leaf column: the open page, the dictionary, and the pages of the open row group.
 type leaf struct {
 	leafType
+	learned *learned // about the pages of this column
 	metrics Metrics
 	keep    int // bytes of a value that bounds look at
 	page    page

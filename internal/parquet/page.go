@@ -111,7 +111,7 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 	if f.options.PageVersion == 2 {
 		raw = len(w.levelBuf)
 	}
-	compressed, err := f.compressPage(w, body[raw:])
+	compressed, err := l.compressPage(f, w, kindOf(encoding), body[raw:])
 	if err != nil {
 		return err
 	}
@@ -149,20 +149,24 @@ const adoptBytesMin = 16 << 10
 
 // compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a
 // column have the same codec, though the format allows others: parquet-go takes the first one for all.
-func (f *File) compress(w *workspace, body []byte) ([]byte, error) {
+func (l *leaf) compress(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
 	if f.options.Codec == CodecNone {
 		return nil, nil
 	}
-	return w.compress(f.options.Codec, f.options.Level, f.options.Pool.get(compressBound(len(body))), body)
+	out := f.options.Pool.get(compressBound(len(body)))
+	if f.options.Codec == CodecZstd {
+		return w.appendPage(l.learned, kind, f.options.Level, out, body)
+	}
+	return w.compress(f.options.Codec, f.options.Level, out, body)
 }
 
 // compressPage compresses what a page has compressed. A page v2 says whether it is: it is not where that makes it no
 // smaller, and never where it has no values, from which some codecs make bytes.
-func (f *File) compressPage(w *workspace, body []byte) ([]byte, error) {
+func (l *leaf) compressPage(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
 	if f.options.PageVersion == 2 && len(body) == 0 {
 		return nil, nil
 	}
-	compressed, err := f.compress(w, body)
+	compressed, err := l.compress(f, w, kind, body)
 	if f.options.PageVersion == 2 && len(compressed) >= len(body) {
 		f.options.Pool.put(compressed)
 		return nil, err
@@ -190,7 +194,7 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 		CompressedPageSize:   int32(len(d.plain)),
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(d.count), Encoding: format.Plain}),
 	}
-	compressed, err := f.compress(w, d.plain)
+	compressed, err := l.compress(f, w, pageOfDictionary, d.plain)
 	if err != nil {
 		return fmt.Errorf("writing the dictionary of column %s: %w", l.dotted, err)
 	}
