@@ -83,27 +83,52 @@ func (f *File) columnMetaData(l *leaf, c *chunk, offset int64) format.ColumnMeta
 		TotalCompressedSize:   c.size(),
 		DataPageOffset:        offset + c.dictionary.bytes,
 		Statistics:            l.statistics(&c.stats),
-		Encoding:              encodingsPlain,
 	}
-	if c.indexPages > 0 {
-		m.DictionaryPageOffset = offset
-		m.Encoding = encodingsDictionary
-		m.EncodingStats = append(m.EncodingStats,
-			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1},
-			format.PageEncodingStats{PageType: format.DataPage, Encoding: format.RLEDictionary, Count: c.indexPages})
-	}
-	if c.plainPages > 0 {
-		m.EncodingStats = append(m.EncodingStats,
-			format.PageEncodingStats{PageType: format.DataPage, Encoding: format.Plain, Count: c.plainPages})
-	}
+	f.describeEncodings(&m, c)
 	return m
 }
 
-// The encodings of a chunk: of levels, values and dictionary. They are shared, and never written to.
+// The encodings of most chunks: of levels, values and dictionary. They are shared, and never written to.
 var (
 	encodingsPlain      = thrift.Slice[format.Encoding]{format.RLE, format.Plain}
 	encodingsDictionary = thrift.Slice[format.Encoding]{format.RLE, format.Plain, format.RLEDictionary}
 )
+
+// describeEncodings says which encodings the pages of a chunk have, and how many of them.
+func (f *File) describeEncodings(m *format.ColumnMetaData, c *chunk) {
+	m.Encoding = encodingsPlain
+	indexed := c.pagesOf[format.RLEDictionary]
+	if indexed > 0 {
+		m.DictionaryPageOffset = m.DataPageOffset - c.dictionary.bytes
+		m.Encoding = encodingsDictionary
+		m.EncodingStats = append(m.EncodingStats,
+			format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
+	}
+	if c.pagesOf[format.Plain]+indexed < int32(len(c.pages)) {
+		m.Encoding = c.encodings()
+	}
+	kind := format.DataPage
+	if f.options.PageVersion == 2 {
+		kind = format.DataPageV2
+	}
+	for e, n := range c.pagesOf {
+		if n > 0 {
+			m.EncodingStats = append(m.EncodingStats,
+				format.PageEncodingStats{PageType: kind, Encoding: format.Encoding(e), Count: n})
+		}
+	}
+}
+
+// encodings are those of the levels, of all data pages, and PLAIN for a dictionary.
+func (c *chunk) encodings() thrift.Slice[format.Encoding] {
+	out := thrift.Slice[format.Encoding]{format.RLE}
+	for e, n := range c.pagesOf {
+		if n > 0 || format.Encoding(e) == format.Plain && c.dictionary.bytes > 0 {
+			out = append(out, format.Encoding(e))
+		}
+	}
+	return out
+}
 
 func (l *leaf) statistics(b *bounds) format.Statistics {
 	s := format.Statistics{NullCount: b.nulls}

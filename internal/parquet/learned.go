@@ -13,6 +13,8 @@ import (
 type learned struct {
 	mu    sync.Mutex
 	kinds [pageKinds]learnedPages // guarded by mu
+
+	encoding encodingChoice
 }
 
 // learnedPages is about the pages of one kind.
@@ -50,6 +52,7 @@ const (
 	pageOfIndices
 	pageOfDictionary
 	pageOfDeltas
+	pageOfStreams
 	pageKinds
 )
 
@@ -59,6 +62,8 @@ func kindOf(e format.Encoding) pageKind {
 		return pageOfValues
 	case format.RLEDictionary:
 		return pageOfIndices
+	case format.ByteStreamSplit:
+		return pageOfStreams
 	default:
 		return pageOfDeltas
 	}

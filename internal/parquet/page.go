@@ -13,8 +13,7 @@ type chunk struct {
 	data         rope // the data pages
 	uncompressed int64
 	rows         int64
-	plainPages   int32
-	indexPages   int32
+	pagesOf      [format.ByteStreamSplit + 1]int32 // data pages by encoding
 	pages        []pageInfo
 	stats        bounds
 	bloom        []byte // the finished filter; nil when there is none
@@ -39,13 +38,8 @@ func (l *leaf) finishPage(f *File, w *workspace) error {
 	if l.dict.active && l.dict.pages == 0 && !l.dict.pays(p) {
 		l.dismissDictionary(f.options.Pool)
 	}
-	encoding := format.Plain
 	if l.dict.active {
-		encoding = format.RLEDictionary
 		l.encodeIndices(f.options.Pool)
-		l.chunk.indexPages++
-	} else {
-		l.chunk.plainPages++
 	}
 	p.plain = f.options.Pool.grow(p.plain, frontBytes) // also when there are only nulls
 	if len(p.plain) < frontBytes {
@@ -54,20 +48,36 @@ func (l *leaf) finishPage(f *File, w *workspace) error {
 	if l.bloom != nil && !l.dict.active {
 		l.bloom.observe(f.options.Pool, &l.leafType, p.plain[frontBytes:])
 	}
-	if l.physical == format.Boolean {
-		p.plain = p.plain[:frontBytes+len(packBooleans(p.plain[frontBytes:]))]
+	encoding, err := l.encodeValues(f, w)
+	if err != nil {
+		return fmt.Errorf("encoding a page of column %s: %w", l.dotted, err)
 	}
 	info := l.describe()
 	before := l.chunk.data.bytes
 	if err := l.writePage(f, w, encoding); err != nil {
 		return fmt.Errorf("writing a page of column %s: %w", l.dotted, err)
 	}
+	l.chunk.pagesOf[encoding]++
 	info.offset, info.size = before, int32(l.chunk.data.bytes-before)
 	l.chunk.pages = append(l.chunk.pages, info)
 	l.chunk.rows += int64(p.rows)
 	l.chunk.stats.merge(&p.stats, l.order)
 	p.reset()
 	return nil
+}
+
+// encodeValues makes the open page's bytes final, but for the levels.
+func (l *leaf) encodeValues(f *File, w *workspace) (format.Encoding, error) {
+	p := &l.page
+	switch {
+	case l.dict.active:
+		return format.RLEDictionary, nil // its indices are there already
+	case l.physical == format.Boolean:
+		p.plain = p.plain[:frontBytes+len(packBooleans(p.plain[frontBytes:]))]
+		return format.Plain, nil
+	default:
+		return l.encodePage(f, w)
+	}
 }
 
 // describe is the page's part of the page index, but for its place.

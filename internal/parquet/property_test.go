@@ -136,6 +136,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		o := Options{
 			PageVersion:        rapid.IntRange(1, 2).Draw(rt, "version"),
+			Encodings:          rapid.SampledFrom([]Encodings{EncodingsCompatible, EncodingsAuto}).Draw(rt, "encodings"),
 			PageRowsMax:        rapid.SampledFrom([]int{0, 1, 17}).Draw(rt, "page rows"),
 			Codec:              rapid.SampledFrom([]Codec{CodecNone, CodecSnappy, CodecZstd}).Draw(rt, "codec"),
 			PageBytesMax:       rapid.IntRange(pageBytesMinMax, 4<<10).Draw(rt, "page"),

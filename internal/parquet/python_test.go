@@ -15,7 +15,8 @@ import (
 	"firn/internal/record"
 )
 
-// TestOtherReaders lets PyArrow and DuckDB read the matrix of types and nestings, with every codec. C64
+// TestOtherReaders lets PyArrow and DuckDB read the matrix of types and nestings, with every codec, both versions of
+// pages and every encoding, and DuckDB look into the bloom filters. C64
 func TestOtherReaders(t *testing.T) {
 	python := os.Getenv("FIRN_PYTHON")
 	if python == "" {
@@ -30,9 +31,18 @@ func TestOtherReaders(t *testing.T) {
 		if i%3 > 0 {
 			rows = repeat(rows, 300)
 		}
+		o.PageVersion = 1 + i/2%2
 		data, _ := writeFile(t, c.schema, rows, o, 11)
 		writeCase(t, filepath.Join(dir, fmt.Sprintf("%03d", i)), c.schema, rows, data)
+		for name, e := range otherEncodingsOf(t, c.schema) {
+			o.Encodings, o.DictionaryBytesMax, o.PageVersion = EncodingsAuto, 0, 3-o.PageVersion
+			f := newFile(t, c.schema, o)
+			forceEncoding(f, e)
+			data, _ := fillFile(t, f, c.schema, rows, 11)
+			writeCase(t, filepath.Join(dir, fmt.Sprintf("%03d %s", i, name)), c.schema, rows, data)
+		}
 	}
+	writeBloomCase(t, dir)
 	out, err := exec.Command(python, "testdata/read.py", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -78,6 +88,23 @@ func writeCase(t *testing.T, path string, s *record.Schema, rows [][]any, data [
 			t.Fatal(err)
 		}
 	}
+}
+
+// writeBloomCase writes two row groups, of odd and of even numbers, as numbers and as texts.
+func writeBloomCase(t *testing.T, dir string) {
+	t.Helper()
+	s := &record.Schema{Fields: []record.Field{
+		{ID: 1, Name: "number", Type: record.Type{Kind: record.KindLong}},
+		{ID: 2, Name: "text", Type: record.Type{Kind: record.KindString}},
+	}}
+	var rows [][]any
+	for i := range int64(4000) {
+		n := 2*i + i/2000
+		rows = append(rows, []any{n, fmt.Appendf(nil, "number %d", n)})
+	}
+	o := Options{Blooms: map[int]Bloom{1: {FalseShare: 1e-6}, 2: {FalseShare: 1e-6}}, RowGroupBytesMax: 1}
+	data, _ := writeFile(t, s, rows, o, 2000)
+	writeCase(t, filepath.Join(dir, "bloom"), s, rows, data)
 }
 
 // logicalTypes are the annotations by Arrow C++'s names, as the specification's mapping wants them.
