@@ -69,6 +69,19 @@ func newLayout(s *record.Schema) (*layout, error) {
 	return &l, nil
 }
 
+// ColumnNames are the names of the columns of values by field id, dotted as Iceberg has them: a.b, list.element, map.key.
+func ColumnNames(s *record.Schema) (map[int]string, error) {
+	l, err := newLayout(s)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[int]string, len(l.leaves))
+	for i := range l.leaves {
+		names[l.leaves[i].id] = l.leaves[i].dotted
+	}
+	return names, nil
+}
+
 func (c *compiler) fieldNodes(fields []record.Field, at place) ([]node, error) {
 	nodes := make([]node, len(fields))
 	for i := range fields {

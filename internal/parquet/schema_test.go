@@ -73,6 +73,22 @@ func TestSchemaElements(t *testing.T) {
 	}
 }
 
+func TestColumnNames(t *testing.T) {
+	long := record.Type{Kind: record.KindLong}
+	s := &record.Schema{Fields: []record.Field{
+		{ID: 1, Name: "a", Type: long}, {ID: 2, Name: "b.c", Type: structOf(record.Field{ID: 3, Name: "x", Type: long})},
+		{ID: 4, Name: "l", Type: listOf(5, false, long)}, {ID: 6, Name: "m", Type: mapOf(7, false, long, long)},
+	}}
+	got, err := ColumnNames(s)
+	want := map[int]string{1: "a", 3: "b.c.x", 5: "l.element", 7: "m.key", 8: "m.value"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if _, err := ColumnNames(&record.Schema{}); err == nil {
+		t.Error("no error for a schema without columns")
+	}
+}
+
 func TestDecimalWidths(t *testing.T) {
 	for precision := 1; precision <= 38; precision++ {
 		l, err := newLeafType(record.Type{Kind: record.KindDecimal, Precision: precision})

@@ -198,7 +198,10 @@ func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writ
 	if err != nil {
 		return nil, err
 	}
-	options := parquet.DefaultOptions()
+	options, err := parquetOptions(t.Property, schema)
+	if err != nil {
+		return nil, err
+	}
 	options.Codec = codec
 	options.Pool = parquet.NewPool(int64(j.Limits.Memory) / idleShare)
 	return iceberg.NewWriter(iceberg.Target{
