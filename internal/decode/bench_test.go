@@ -129,7 +129,7 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				if i, _ := scan(text, 0); i != n {
+				if i, _ := scanWords(text, 0); i != n {
 					b.Fatal(i)
 				}
 			}

@@ -13,15 +13,21 @@ import (
 // field is a column, struct member, list element, map key or map value as the decoder needs it: what its key looks
 // like, which values it takes, and where they go. The first fields are those that every value touches.
 type field struct {
-	quoted   string         // the key as it usually stands in the text, quotes included
+	// The key as it usually stands in the text, quotes and colon included, and its first and last word with the bits of
+	// them that count. See stands.
+	keyHead, keyTail, keyMask uint64
+	keyTailAt                 int
+	keyBytes                  int
+	keyReach                  int // bytes that the comparison reads
+
 	next     *field         // whose key followed last time: the prediction
 	col      *record.Column // of the batch at hand
-	seen     uint64         // object.generation when the key was last met
+	seen     uint64         // object.generation when the key was last met, or ignored
 	kind     record.Kind
 	textual  bool // a JSON string may hold the value
 	required bool
-	ignored  bool // a key that the schema does not have
 
+	keyText   string
 	low, high int64 // of integer literals
 	scale     int64 // from an integer literal's unit to the column's
 	object    *object
@@ -33,14 +39,18 @@ type field struct {
 	typeText  string // for reasons
 }
 
+// ignored is what field.seen is of a key that the schema does not have.
+const ignored = math.MaxUint64
+
 // object is a struct, or the whole record.
 type object struct {
 	head       field  // its next is the first key's prediction
+	unknown    field  // stands for keys that are not remembered; no text is its key
 	generation uint64 // counts the objects read, so that field.seen need not be cleared
 	fields     []field
 	required   []*field
 	index      map[string]*field
-	ignored    int // entries of index that are
+	ignores    int // entries of index that are ignored
 	path       string
 	depth      int // of the object itself; the record is 1
 }
@@ -66,6 +76,7 @@ func (c *compiler) object(o *object, fields []record.Field, path string, depth i
 	o.path, o.depth = path, depth
 	o.fields = make([]field, len(fields))
 	o.index = make(map[string]*field, len(fields))
+	o.unknown = field{seen: ignored, keyReach: math.MaxInt, next: &o.unknown}
 	last := &o.head
 	for i := range fields {
 		f := &o.fields[i]
@@ -82,11 +93,12 @@ func (c *compiler) object(o *object, fields []record.Field, path string, depth i
 		}
 		last.next, last = f, f
 	}
+	last.next = &o.unknown
 }
 
 // field compiles one field that stands inside a container of the given depth.
 func (c *compiler) field(f *field, r *record.Field, path string, depth int) {
-	f.quoted = quoteKey(r.Name)
+	f.setKey(r.Name)
 	f.kind, f.typ, f.required, f.path = r.Type.Kind, r.Type, r.Required, path
 	f.low, f.high, f.scale = integerRange(r.Type)
 	f.textual = c.textual(r.Type.Kind)
@@ -173,6 +185,20 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
+}
+
+// setKey compiles the field's key.
+func (f *field) setKey(name string) {
+	f.keyText = quoteKey(name) + ":"
+	f.keyBytes = len(f.keyText)
+	f.keyReach = max(f.keyBytes, 2*wordBytes)
+	f.keyTailAt = max(0, f.keyBytes-wordBytes)
+	f.keyMask = math.MaxUint64
+	if f.keyBytes < wordBytes {
+		f.keyMask = 1<<(8*f.keyBytes) - 1
+	}
+	text := append([]byte(f.keyText), make([]byte, wordBytes)...)
+	f.keyHead, f.keyTail = word(text, 0), word(text, f.keyTailAt)
 }
 
 // quoteKey is the usual JSON text of a name. Other spellings of it are found by unescaping.

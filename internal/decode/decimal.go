@@ -13,9 +13,11 @@ var tens = [digitsMax + 1]uint64{
 
 // decimal reads the number at p exactly.
 func (d *JSON) decimal(f *field, b []byte, p, row int) int {
-	n, end := parseNumber(b, p)
-	if end < 0 {
-		return d.failNumber(f, b, p)
+	n, end := parseShort(b, p)
+	if end == 0 {
+		if n, end = parseNumber(b, p); end < 0 {
+			return d.failNumber(f, b, p)
+		}
 	}
 	hi, lo, why := n.unscaled(b[p:end], f.typ.Precision, f.typ.Scale)
 	if why != "" {

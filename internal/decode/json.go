@@ -54,8 +54,10 @@ type JSON struct {
 	lists   []*record.Column // lists and maps that have an entry a row, of the batch at hand
 
 	b       []byte // the record value at hand
+	marks   marks  // of b
 	scratch []byte // an unescaped string, until the next one
 	arena   []byte // strings that live on in batches; never rewritten
+	date    date
 	nesting []byte // brackets that are open in a value that is skipped
 	order   []int32
 	fault   fault
@@ -69,7 +71,7 @@ func NewJSON(schema *record.Schema, o JSONOptions) (*JSON, error) {
 	if o.DepthMax < 1 {
 		return nil, fmt.Errorf("depth_max %d is less than 1", o.DepthMax)
 	}
-	d := &JSON{options: o}
+	d := &JSON{options: o, date: date1970}
 	if err := compile(&d.root, schema, o); err != nil {
 		return nil, fmt.Errorf("compiling the schema for JSON: %w", err)
 	}
@@ -107,6 +109,7 @@ func (d *JSON) Decode(block *record.Block, batch *record.Batch) (tombstones, con
 // record decodes one value into row, or says false and leaves the reason in d.fault and the row dirty.
 func (d *JSON) record(value []byte, row int) bool {
 	d.b = value
+	d.marks.mark(value)
 	for _, c := range d.lists {
 		c.Offsets[row+1] = c.Offsets[row]
 	}
@@ -132,6 +135,9 @@ func (d *JSON) record(value []byte, row int) bool {
 // release lets go of the block's memory.
 func (d *JSON) release() {
 	d.b = nil
+	if cap(d.marks.bits) > scratchBytesMax/8 {
+		d.marks.bits = nil
+	}
 	if cap(d.scratch) > scratchBytesMax {
 		d.scratch = nil
 	}

@@ -26,6 +26,34 @@ const (
 	exponentMax = 1 << 29
 )
 
+// parseShort is parseNumber for the most usual form, up to 7 digits on both sides of a point and 24 bytes of text. The
+// end is 0 when the number is not written like that.
+func parseShort(b []byte, p int) (n number, end int) {
+	if len(b)-p < 3*wordBytes {
+		return n, 0
+	}
+	if b[p] == '-' {
+		n.negative = true
+		p++
+	}
+	x := word(b, p) ^ zeroes
+	whole := digitRun(x)
+	point := p + whole
+	if uint(whole-1) > 6 || b[point] != '.' || b[p] == '0' && whole > 1 {
+		return n, 0
+	}
+	y := word(b, point+1) ^ zeroes
+	parts := digitRun(y)
+	end = point + 1 + parts
+	if uint(parts-1) > 6 || b[end]|0x20 == 'e' {
+		return n, 0
+	}
+	n.mantissa = eightDigits(x<<((64-8*whole)&63))*tens[parts&7] + eightDigits(y<<((64-8*parts)&63))
+	n.exponent = -parts
+	n.exact = true
+	return n, end
+}
+
 // parseNumber reads the number at p by the grammar of RFC 8259 section 6. The end is -1 when there is none.
 func parseNumber(b []byte, p int) (n number, end int) {
 	if p < len(b) && b[p] == '-' {
@@ -61,15 +89,6 @@ func parseNumber(b []byte, p int) (n number, end int) {
 	return n, p
 }
 
-// digits reads decimal digits into m, which wraps around when there are too many.
-func digits(b []byte, p int, m uint64) (int, uint64) {
-	for p < len(b) && b[p]-'0' <= 9 {
-		m = m*10 + uint64(b[p]-'0')
-		p++
-	}
-	return p, m
-}
-
 // significant counts the digits of t after its leading zeros.
 func significant(t []byte) int {
 	n := 0
@@ -100,29 +119,32 @@ func parseExponent(b []byte, p int) (e, end int) {
 	return e, p
 }
 
-// parseInteger reads an integer literal that fits an int64.
-func parseInteger(b []byte, p int) (v int64, end int, ok bool) {
-	negative := p < len(b) && b[p] == '-'
-	if negative {
-		p++
-	}
-	end, u := digits(b, p, 0)
-	n := end - p
-	if n == 0 || n > digitsMax || n > 1 && b[p] == '0' {
-		return 0, 0, false
-	}
-	if end < len(b) && (b[end] == '.' || b[end]|0x20 == 'e') {
-		return 0, 0, false
-	}
-	if negative {
-		return -int64(u), end, u <= 1<<63
-	}
-	return int64(u), end, u < 1<<63
-}
-
+// integer reads the integer literal at p.
 func (d *JSON) integer(f *field, b []byte, p, row int) int {
-	v, end, ok := parseInteger(b, p)
-	if !ok || v < f.low || v > f.high {
+	first := p
+	if p < len(b) && b[p] == '-' {
+		first++
+	}
+	var u uint64
+	end := first
+	if len(b)-first >= wordBytes { // as in digits, to save its call
+		x := word(b, first) ^ zeroes
+		n := digitRun(x)
+		u = eightDigits(x << ((64 - 8*n) & 63))
+		end += n
+	}
+	if end-first == wordBytes || end == first {
+		end, u = digits(b, end, u)
+	}
+	n := end - first
+	if n == 0 || n > digitsMax || n > 1 && b[first] == '0' || end < len(b) && (b[end] == '.' || b[end]|0x20 == 'e') {
+		return d.failInteger(f, b, p)
+	}
+	v, bound := int64(u), uint64(math.MaxInt64)
+	if first > p {
+		v, bound = -v, 1<<63
+	}
+	if u > bound || v < f.low || v > f.high {
 		return d.failInteger(f, b, p)
 	}
 	if f.kind == record.KindInt || f.kind == record.KindDate {
@@ -157,9 +179,11 @@ func (d *JSON) failNumber(f *field, b []byte, p int) int {
 }
 
 func (d *JSON) float(f *field, b []byte, p, row int) int {
-	n, end := parseNumber(b, p)
-	if end < 0 {
-		return d.failNumber(f, b, p)
+	n, end := parseShort(b, p)
+	if end == 0 {
+		if n, end = parseNumber(b, p); end < 0 {
+			return d.failNumber(f, b, p)
+		}
 	}
 	var ok bool
 	if f.kind == record.KindDouble {
@@ -186,18 +210,18 @@ var (
 
 // double is the nearest float64 of the number, whose text is t; false when that is infinite.
 func (n number) double(t []byte) (float64, bool) {
-	if !n.exact || n.mantissa > 1<<53 || n.exponent < -22 || n.exponent > 22 {
+	if !n.exact || n.mantissa > 1<<53 || uint(n.exponent+22) > 44 {
 		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 64)
 		return v, err == nil
 	}
-	v := float64(n.mantissa)
+	v := float64(int64(n.mantissa))
 	if n.exponent < 0 {
 		v /= tens64[-n.exponent]
 	} else {
 		v *= tens64[n.exponent]
 	}
 	if n.negative {
-		v = math.Copysign(v, -1)
+		v = -v
 	}
 	return v, true
 }
@@ -208,7 +232,7 @@ func (n number) float(t []byte) (float32, bool) {
 		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 32)
 		return float32(v), err == nil
 	}
-	v := float32(n.mantissa)
+	v := float32(int64(n.mantissa))
 	if n.exponent < 0 {
 		v /= tens32[-n.exponent]
 	} else {

@@ -12,41 +12,59 @@ func (d *JSON) object(o *object, p, row int) int {
 		return d.complete(o, p, row)
 	}
 	for at := &o.head; ; {
-		var end int
 		f := at.next
-		if f != nil && len(f.quoted) <= len(b)-p && string(b[p:p+len(f.quoted)]) == f.quoted {
-			end = p + len(f.quoted)
-		} else if f, end = d.key(o, p); end < 0 {
-			return -1
-		}
-		if p = d.colon(o.path, end); p < 0 {
-			return -1
-		}
-		if f != nil {
-			at.next, at = f, f
-		}
-		if f == nil || f.ignored {
-			p = d.skip(o, p)
+		if f.stands(b, p) {
+			p += f.keyBytes
+			at = f
 		} else {
-			p = d.member(o, f, p, row)
-		}
-		if p < 0 {
-			return -1
+			if f, p = d.key(o, at, p); p < 0 {
+				return -1
+			}
+			if f != &o.unknown {
+				at = f
+			}
 		}
 		p = space(b, p)
-		switch {
-		case p < len(b) && b[p] == ',':
-			p = space(b, p+1)
-		case p < len(b) && b[p] == '}':
-			return d.complete(o, p, row)
-		default:
-			return d.fail(o.path, p, "expected , or } after a value, found "+describe(b, p))
+		if f.seen < o.generation {
+			f.seen = o.generation
+			p = d.value(f, p, row)
+		} else {
+			p = d.again(o, f, p, row)
 		}
+		if uint(p) >= uint(len(b)) || b[p] != ',' {
+			if p < 0 {
+				return -1
+			}
+			if p = space(b, p); p >= len(b) || b[p] != ',' {
+				return d.last(o, p, row)
+			}
+		}
+		p = space(b, p+1)
 	}
 }
 
-// key reads a key that was not predicted. The field is nil or ignored when the schema has none of the name.
-func (d *JSON) key(o *object, p int) (*field, int) {
+// last ends the object at p, which is no comma.
+func (d *JSON) last(o *object, p, row int) int {
+	if p < len(d.b) && d.b[p] == '}' {
+		return d.complete(o, p, row)
+	}
+	return d.fail(o.path, p, "expected , or } after a value, found "+describe(d.b, p))
+}
+
+// stands tells whether the field's key stands at p as it usually does: in its usual spelling, with the colon behind it.
+// Keys of up to 16 bytes are compared by their first and last word, which may overlap.
+func (f *field) stands(b []byte, p int) bool {
+	return len(b)-p >= f.keyReach && ((word(b, p)^f.keyHead)|(word(b, p+f.keyTailAt)^f.keyTail))&f.keyMask == 0 &&
+		(f.keyBytes <= 2*wordBytes || string(b[p:p+f.keyBytes]) == f.keyText)
+}
+
+// key reads a key that does not stand as predicted from the field at, and its colon. The field is o.unknown when the
+// schema has none of the name, and the object remembers no more of those.
+func (d *JSON) key(o *object, at *field, p int) (*field, int) {
+	f := at.next
+	if n := len(f.keyText) - 1; n > 0 && len(d.b)-p >= n && string(d.b[p:p+n]) == f.keyText[:n] {
+		return f, d.colon(o.path, p+n)
+	}
 	if p >= len(d.b) || d.b[p] != '"' {
 		return nil, d.fail(o.path, p, "expected a key in quotes, found "+describe(d.b, p))
 	}
@@ -54,14 +72,20 @@ func (d *JSON) key(o *object, p int) (*field, int) {
 	if end < 0 {
 		return nil, -1
 	}
-	f := o.index[string(name)]
+	f = o.index[string(name)]
 	if f == nil && d.options.RejectUnknownFields {
 		return nil, d.fail(o.path, p, fmt.Sprintf("key %s is not in the schema", excerpt(name)))
 	}
-	if f == nil && o.ignored < ignoredMax && len(name) <= ignoredBytesMax {
-		f = o.ignore(string(name))
+	if f == nil {
+		f = &o.unknown
+		if o.ignores < ignoredMax && len(name) <= ignoredBytesMax {
+			f = o.ignore(string(name))
+		}
 	}
-	return f, end
+	if f != &o.unknown {
+		at.next = f
+	}
+	return f, d.colon(o.path, end)
 }
 
 // Keys that the schema does not have are remembered up to these bounds, so that they are predicted too. Messages with
@@ -73,9 +97,10 @@ const (
 
 // ignore remembers a key that the schema does not have.
 func (o *object) ignore(name string) *field {
-	f := &field{quoted: quoteKey(name), ignored: true}
+	f := &field{seen: ignored, next: &o.unknown}
+	f.setKey(name)
 	o.index[name] = f
-	o.ignored++
+	o.ignores++
 	return f
 }
 
@@ -88,15 +113,15 @@ func (d *JSON) colon(path string, p int) int {
 	return space(d.b, p+1)
 }
 
-// member reads the value at p into a field that the object may have had before: the last one wins.
-func (d *JSON) member(o *object, f *field, p, row int) int {
-	if f.seen == o.generation {
-		if d.options.RejectDuplicateKeys {
-			return d.fail(f.path, p, "the key is there twice")
-		}
-		clearValue(f.col, row)
+// again reads the value at p of a field that the object has had before, where the last one wins, or that is ignored.
+func (d *JSON) again(o *object, f *field, p, row int) int {
+	if f.seen == ignored {
+		return d.skip(o, p)
 	}
-	f.seen = o.generation
+	if d.options.RejectDuplicateKeys {
+		return d.fail(f.path, p, "the key is there twice")
+	}
+	clearValue(f.col, row)
 	return d.value(f, p, row)
 }
 
@@ -116,12 +141,13 @@ func (d *JSON) complete(o *object, p, row int) int {
 
 // space is the position of the first byte at or after p that is no JSON blank.
 func space(b []byte, p int) int {
-	if p < len(b) && b[p] <= ' ' {
+	if uint(p) < uint(len(b)) && b[p] <= ' ' {
 		return spaces(b, p)
 	}
 	return p
 }
 
+//go:noinline
 func spaces(b []byte, p int) int {
 	for p < len(b) && (b[p] == ' ' || b[p] == '\n' || b[p] == '\r' || b[p] == '\t') {
 		p++

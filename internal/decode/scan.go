@@ -1,30 +1,34 @@
 package decode
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
-// Masks for eight bytes at once.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
+// scan is the position of the first quote, backslash or control character at or after p, or the length of the record;
+// high is not zero when the bytes before it may not be valid UTF-8.
+func (d *JSON) scan(p int) (i int, high uint64) {
+	if i := uint(p) / markBytes; i < uint(len(d.marks.bits)) {
+		if m := d.marks.bits[i] >> (uint(p) % markBytes); m != 0 {
+			return p + bits.TrailingZeros64(m), d.marks.high
+		}
+	}
+	return d.scanOn(p)
+}
+
+// scanOn is scan without its shortcut, a mark in the same word.
+func (d *JSON) scanOn(p int) (i int, high uint64) {
+	if len(d.marks.bits) > 0 {
+		return d.marks.next(p), d.marks.high
+	}
+	return scanWords(d.b, p)
+}
 
 // scanWords is the position of the first quote, backslash or control character at or after p, or len(b); high is not
 // zero when a byte of 0x80 or more stands before it.
-//
-// For a word x without a zero byte, (x-ones) &^ x & highs is zero; otherwise its lowest bit marks the first zero byte
-// (H. S. Warren, Hacker's Delight, section 6-1). Bits above that may be wrong and are not used.
 func scanWords(b []byte, p int) (i int, high uint64) {
-	for ; p+8 <= len(b); p += 8 {
-		x := binary.LittleEndian.Uint64(b[p:])
-		quote := x ^ ones*'"'
-		slash := x ^ ones*'\\'
-		found := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((x - ones*' ') &^ x)
-		if found &= highs; found != 0 {
-			at := bits.TrailingZeros64(found) &^ 7
-			return p + at>>3, high | x&(1<<at-1)&highs
+	for ; len(b)-p >= wordBytes; p += wordBytes {
+		x := word(b, p)
+		if found := special(x); found != 0 {
+			n := firstByte(found)
+			return p + n, high | x&(1<<(8*n)-1)&highs
 		}
 		high |= x & highs
 	}

@@ -19,10 +19,12 @@ func scanBytes(b []byte, p int) (i int, high bool) {
 func checkScan(t *testing.T, b []byte, p int) {
 	t.Helper()
 	i, high := scanBytes(b, p)
-	for name, f := range map[string]func([]byte, int) (int, uint64){"scan": scan, "scanWords": scanWords} {
-		if gotI, gotHigh := f(b, p); gotI != i || (gotHigh != 0) != high {
-			t.Fatalf("%s of %q from %d: %d and %x, want %d and %v", name, b, p, gotI, gotHigh, i, high)
-		}
+	if gotI, gotHigh := scanWords(b, p); gotI != i || (gotHigh != 0) != high {
+		t.Fatalf("words of %q from %d: %d and %x, want %d and %v", b, p, gotI, gotHigh, i, high)
+	}
+	var m marks
+	if m.mark(b); len(m.bits) > 0 && m.next(p) != i {
+		t.Fatalf("marks of %q from %d: %d, want %d", b, p, m.next(p), i)
 	}
 }
 

@@ -13,7 +13,7 @@ const arenaBytes = 64 << 10
 func (d *JSON) text(path string, p int) (t []byte, end int, escaped bool) {
 	b := d.b
 	start := p + 1
-	i, high := scan(b, start)
+	i, high := d.scan(start)
 	if i < len(b) && b[i] == '"' {
 		t = b[start:i:i]
 		if high == 0 || utf8.Valid(t) {
@@ -44,7 +44,7 @@ func (d *JSON) unescape(path string, start, i int) ([]byte, int) {
 		if start = d.escape(path, i); start < 0 {
 			return nil, -1
 		}
-		i, _ = scan(b, start)
+		i, _ = d.scan(start)
 	}
 }
 

@@ -4,9 +4,46 @@ import "firn/internal/record"
 
 // value reads the value at p into row of the field's column. The row must be null before.
 func (d *JSON) value(f *field, p, row int) int {
-	if p >= len(d.b) {
+	b := d.b
+	if p >= len(b) {
 		return d.fail(f.path, p, "expected a value, found the end of the text")
 	}
+	c := b[p]
+	switch f.kind {
+	case record.KindString:
+		if c == '"' {
+			return d.string(f, p, row)
+		}
+	case record.KindTimestamp, record.KindTimestampTZ, record.KindTimestampNs, record.KindTimestampTZNs:
+		if c == '"' {
+			return d.stamp(f, p, row)
+		}
+		if c == '-' || c-'0' <= 9 {
+			return d.integer(f, b, p, row)
+		}
+	case record.KindInt, record.KindDate, record.KindLong, record.KindTime:
+		if c == '-' || c-'0' <= 9 {
+			return d.integer(f, b, p, row)
+		}
+	case record.KindFloat, record.KindDouble:
+		if c == '-' || c-'0' <= 9 {
+			return d.float(f, b, p, row)
+		}
+	case record.KindDecimal:
+		if c == '-' || c-'0' <= 9 {
+			return d.decimal(f, b, p, row)
+		}
+	case record.KindBoolean:
+		if c == 't' || c == 'f' {
+			return d.boolean(f, b, p, row)
+		}
+	default: // the rest
+	}
+	return d.other(f, p, row)
+}
+
+// other reads a value that is not written in the way that is most usual for the field's type.
+func (d *JSON) other(f *field, p, row int) int {
 	switch d.b[p] {
 	case '"':
 		return d.quoted(f, p, row)
@@ -18,12 +55,9 @@ func (d *JSON) value(f *field, p, row int) int {
 	}
 	switch f.kind {
 	case record.KindInt, record.KindDate, record.KindLong, record.KindTime, record.KindTimestamp,
-		record.KindTimestampTZ, record.KindTimestampNs, record.KindTimestampTZNs:
-		return d.integer(f, d.b, p, row)
-	case record.KindFloat, record.KindDouble:
-		return d.float(f, d.b, p, row)
-	case record.KindDecimal:
-		return d.decimal(f, d.b, p, row)
+		record.KindTimestampTZ, record.KindTimestampNs, record.KindTimestampTZNs, record.KindFloat, record.KindDouble,
+		record.KindDecimal:
+		return d.failNumber(f, d.b, p)
 	case record.KindBoolean:
 		return d.boolean(f, d.b, p, row)
 	default:
@@ -31,17 +65,23 @@ func (d *JSON) value(f *field, p, row int) int {
 	}
 }
 
-// quoted reads the string at p.
-func (d *JSON) quoted(f *field, p, row int) int {
-	if !f.textual {
-		return d.failExpected(f, p, f.literals())
+// string reads the string at p into a string column.
+func (d *JSON) string(f *field, p, row int) int {
+	b := d.b
+	i, high := d.scan(p + 1)
+	if i == len(b) || b[i] != '"' || high != 0 {
+		return d.unusualString(f, p, row)
 	}
+	f.col.Bytes[row] = b[p+1 : i : i]
+	f.col.Valid[row] = true
+	return i + 1
+}
+
+// unusualString is string for one with escapes, other alphabets or faults.
+func (d *JSON) unusualString(f *field, p, row int) int {
 	t, end, escaped := d.text(f.path, p)
 	if end < 0 {
 		return -1
-	}
-	if f.kind != record.KindString {
-		return d.parse(f, t, p, end, row)
 	}
 	if escaped {
 		t = d.keep(t)
@@ -49,6 +89,18 @@ func (d *JSON) quoted(f *field, p, row int) int {
 	f.col.Bytes[row] = t
 	f.col.Valid[row] = true
 	return end
+}
+
+// quoted reads the string at p into a column of another type.
+func (d *JSON) quoted(f *field, p, row int) int {
+	if !f.textual {
+		return d.failExpected(f, p, f.literals())
+	}
+	t, end, _ := d.text(f.path, p)
+	if end < 0 {
+		return -1
+	}
+	return d.parse(f, t, p, end, row)
 }
 
 // parse reads the text t of a string or map key, which stands from p to end, by the field's type.
@@ -82,19 +134,32 @@ func (d *JSON) parse(f *field, t []byte, p, end, row int) int {
 	return end
 }
 
+// boolean reads true or false at p. Which of the two cannot be predicted, so that there is no branch on it.
 func (d *JSON) boolean(f *field, b []byte, p, row int) int {
-	switch {
-	case hasLiteral(b, p, "true"):
-		f.col.Bools[row] = true
-		p += len("true")
-	case hasLiteral(b, p, "false"):
-		p += len("false")
-	default:
+	var yes, no bool
+	if len(b)-p >= wordBytes {
+		x := word(b, p)
+		yes, no = x<<32 == trueWord<<32, x<<24 == falseWord<<24
+	} else {
+		yes, no = hasLiteral(b, p, "true"), hasLiteral(b, p, "false")
+	}
+	if !yes && !no {
 		return d.fail(f.path, p, "expected true or false, found "+describe(b, p))
 	}
+	f.col.Bools[row] = yes
 	f.col.Valid[row] = true
+	p += len("true")
+	if no {
+		p++
+	}
 	return p
 }
+
+// The literals as words, the first letter lowest.
+const (
+	trueWord  = 't' | 'r'<<8 | 'u'<<16 | 'e'<<24
+	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
+)
 
 // literals names the JSON values that fill the field.
 func (f *field) literals() string {
