@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,6 +21,7 @@ import (
 type benchOptions struct {
 	bench.Options
 	Folder string
+	HTML   string
 }
 
 func newBenchCommand(g *globalOptions) *cobra.Command {
@@ -33,20 +36,31 @@ Jobs run in a process of their own, so that the CPU time is theirs alone. The Ka
 in another process, or a real one with --brokers. Measure on a quiet machine: the load average at the start is in the
 figure.
 
+kafka-to-iceberg measures firn in turn with its rivals: Flink, Kafka Connect and Spark, where there is a real Kafka, Java
+17 or newer, and Maven the first time, which fetches them into the cache. Those that cannot be had are skipped, and
+named. What was measured is written after each case, and when it is interrupted; go on with --cases. It also writes a
+report with charts. Tables are made in the folder for temporary files (TMPDIR).
+
 Exit status: 0 measured, 1 failed, 2 usage, 3 brokers cannot be reached.`,
-		Example: "  firn bench list\n  firn bench decode\n  firn bench kafka-to-iceberg --runs 5 --brokers localhost:9092",
+		Example: `  firn bench list
+  firn bench decode
+  firn bench kafka-to-iceberg --brokers localhost:9092
+  firn bench kafka-to-iceberg --brokers localhost:9092 --rivals flink --cases bucket64_zstd,wide_zstd`,
 		Args:    usageArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			benchmarks, err := findBenchmarks(names)
 			if err != nil {
 				return err
 			}
-			if o.Runs < 1 || o.MB < 0 || o.Window <= 0 || o.For <= 0 {
-				return usageError{errors.New("--runs, --window and --for must be above zero, and --mb not below")}
+			flags := benchFlags(cmd) // as given
+			if err := checkBench(cmd, &o); err != nil {
+				return err
 			}
-			flags := benchFlags(cmd)
 			o.Commit = benchCommit(cmd.Context()) // before figures change the folder
 			for _, b := range benchmarks {
+				if !cmd.Flags().Changed("runs") {
+					o.Runs = b.Runs
+				}
 				o.Command = strings.TrimSpace("firn bench " + b.Name + " " + flags)
 				if err := runBenchmark(cmd.Context(), g, b, o); err != nil {
 					return err
@@ -57,13 +71,33 @@ Exit status: 0 measured, 1 failed, 2 usage, 3 brokers cannot be reached.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Folder, "out", "docs/figures", "folder to write to; empty: print only")
-	f.IntVar(&o.Runs, "runs", 5, "how often each figure is measured; the median counts")
+	f.StringVar(&o.HTML, "html", "", "path of the report of kafka-to-iceberg; empty: beside its figure")
+	f.IntVar(&o.Runs, "runs", 0, "how often each figure is measured; the median counts (default 3 or 5, by benchmark)")
 	f.IntVar(&o.MB, "mb", 0, "million bytes of messages to measure with; 0: as is usual for the benchmark")
 	f.DurationVar(&o.Window, "window", time.Second, "least time of a run of a part that is measured alone")
 	f.DurationVar(&o.For, "for", 30*time.Second, "how long messages flow while freshness is measured")
 	f.StringSliceVar(&o.Brokers, "brokers", nil, "host:port of a real Kafka; topics are made there and deleted again")
-	cmd.AddCommand(newBenchListCommand(g), newBenchChartCommand(g), newBenchBrokerCommand(g), newBenchJobCommand(g))
+	f.StringSliceVar(&o.Cases, "cases", nil, "cases of kafka-to-iceberg to measure; the others keep their figures "+
+		"(default all)")
+	f.StringSliceVar(&o.Rivals, "rivals", []string{"auto"}, "of kafka-to-iceberg: flink, connect, spark; auto: all that "+
+		"can be had; none")
+	cmd.AddCommand(newBenchListCommand(g), newBenchChartCommand(g), newBenchBrokerCommand(g), newBenchJobCommand(g),
+		newBenchFloorCommand(g))
 	return cmd
+}
+
+// checkBench looks for what makes no sense in the flags.
+func checkBench(cmd *cobra.Command, o *benchOptions) error {
+	if (cmd.Flags().Changed("runs") && o.Runs < 1) || o.MB < 0 || o.Window <= 0 || o.For <= 0 {
+		return usageError{errors.New("--runs, --window and --for must be above zero, and --mb not below")}
+	}
+	if slices.Equal(o.Rivals, []string{"none"}) {
+		o.Rivals = nil
+	}
+	if err := errors.Join(bench.CheckRivals(o.Rivals), bench.CheckCases(o.Cases)); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // findBenchmarks gives the benchmarks of the names, each once and in the order of the list.
@@ -92,7 +126,7 @@ func findBenchmarks(names []string) ([]bench.Benchmark, error) {
 // benchFlags is what was given beside names and where the figures go, for who wants to repeat it.
 func benchFlags(cmd *cobra.Command) string {
 	var given []string
-	for _, name := range []string{"runs", "mb", "window", "for", "brokers"} {
+	for _, name := range []string{"runs", "mb", "window", "for", "brokers", "rivals", "cases"} {
 		if cmd.Flags().Changed(name) {
 			given = append(given, fmt.Sprintf("--%s %s", name, strings.Trim(cmd.Flags().Lookup(name).Value.String(), "[]")))
 		}
@@ -111,6 +145,8 @@ func runBenchmark(ctx context.Context, g *globalOptions, b bench.Benchmark, o be
 		return exec.CommandContext(ctx, self, append([]string{"bench", role}, arguments...)...)
 	}
 	o.Progress = &bench.Progress{}
+	o.Log = func(text string) { fmt.Fprintf(g.Stderr, "firn: %s\n", text) }
+	o.Keep = func(results []bench.Result) error { return writeFigure(g, b.Name, o, results) }
 	if load := bench.ReadLoad(); load != nil && *load > bench.BusyLoad {
 		fmt.Fprintf(g.Stderr, "firn: the load average is %.1f: figures will be worse than on a quiet machine\n", *load)
 	}
@@ -123,34 +159,52 @@ func runBenchmark(ctx context.Context, g *globalOptions, b bench.Benchmark, o be
 	if err != nil {
 		return err
 	}
-	return showFigure(g, b.Name, o.Folder, results)
-}
-
-func showFigure(g *globalOptions, name, folder string, results []bench.Result) error {
-	if g.JSON {
-		if err := json.NewEncoder(g.Stdout).Encode(results); err != nil {
-			return err
-		}
-	} else if err := bench.Print(g.Stdout, results); err != nil {
+	if err := showFigure(g, results); err != nil {
 		return err
 	}
-	if folder == "" {
+	return writeFigure(g, b.Name, o, results)
+}
+
+func showFigure(g *globalOptions, results []bench.Result) error {
+	if g.JSON {
+		return json.NewEncoder(g.Stdout).Encode(results)
+	}
+	return bench.Print(g.Stdout, results)
+}
+
+// writeFigure writes what was measured, unless it is only to be shown. Cases of kafka-to-iceberg that were not measured
+// now keep their figures.
+func writeFigure(g *globalOptions, name string, o benchOptions, results []bench.Result) error {
+	if o.Folder == "" {
 		return nil
 	}
-	path, err := bench.WriteFigure(folder, name, results)
+	charted := name == bench.ChartedBenchmark
+	if charted {
+		old, err := bench.ReadFigure(o.Folder, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		results = bench.Merge(old, results)
+	}
+	path, err := bench.WriteFigure(o.Folder, name, results)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(g.Stderr, "wrote %s\n", path)
-	if name != bench.ChartedBenchmark {
+	if !charted {
 		return nil
 	}
-	return drawChart(g, folder)
+	return drawChart(g, o.Folder, o.HTML)
 }
 
-func drawChart(g *globalOptions, folder string) error {
+// drawChart draws the chart and the report from the figures of a folder.
+func drawChart(g *globalOptions, folder, html string) error {
 	path, err := bench.WriteChart(folder)
 	if err != nil {
+		return err
+	}
+	fmt.Fprintf(g.Stderr, "wrote %s\n", path)
+	if path, err = bench.WriteReport(folder, html); err != nil {
 		return err
 	}
 	fmt.Fprintf(g.Stderr, "wrote %s\n", path)
@@ -187,13 +241,14 @@ func newBenchListCommand(g *globalOptions) *cobra.Command {
 }
 
 func newBenchChartCommand(g *globalOptions) *cobra.Command {
-	var folder string
+	var folder, html string
 	cmd := &cobra.Command{
 		Use:   "chart",
-		Short: "Draw the chart again from the figures",
+		Short: "Draw the chart and the report again from the figures",
 		Args:  usageArgs(cobra.NoArgs),
-		RunE:  func(*cobra.Command, []string) error { return drawChart(g, folder) },
+		RunE:  func(*cobra.Command, []string) error { return drawChart(g, folder, html) },
 	}
+	cmd.Flags().StringVar(&html, "html", "", "path of the report; empty: beside its figure")
 	cmd.Flags().StringVar(&folder, "out", "docs/figures", "folder of the figures")
 	return cmd
 }

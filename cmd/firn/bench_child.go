@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -46,4 +47,22 @@ func newBenchJobCommand(g *globalOptions) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&untilCaughtUp, "until-caught-up", false, "end when all that is there at the start is committed")
 	return cmd
+}
+
+// newBenchFloorCommand is the process of the floor that a job is compared with.
+func newBenchFloorCommand(g *globalOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:    bench.RoleFloor + " JOB.yaml",
+		Short:  "Copy the topic of a job into a file beside the job file and print what it came to, as JSON",
+		Hidden: true,
+		Args:   usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := loadFile(args[0], g.Env)
+			if err != nil {
+				return err
+			}
+			defer limitMemory(int64(j.Limits.Memory))() // as the job
+			return bench.RunFloor(cmd.Context(), j, filepath.Dir(args[0]), g.Stdout)
+		},
+	}
 }

@@ -14,8 +14,8 @@ import (
 // Benchmark is something that can be measured.
 type Benchmark struct {
 	Name    string
-	Summary string        // one line
-	Long    time.Duration // about how long it takes with the defaults
+	Summary string // one line
+	Runs    int    // counted runs that are usual
 	// steps is how many steps a run with these options announces, for a progress bar.
 	steps func(o Options) int
 	run   func(ctx context.Context, s *session) ([]Result, error)
@@ -48,17 +48,26 @@ type Options struct {
 	Window  time.Duration // least time of a run of a part that is measured alone
 	For     time.Duration // how long messages flow while freshness is measured
 	Brokers []string      // a real Kafka, in place of an in-memory one in a process of its own
+	Cases   []string      // of kafka-to-iceberg; none: all
+	Rivals  []string      // of kafka-to-iceberg: their ids, or "auto", all that can be had here; none: no rivals
+
+	// Keep is given all results so far, complete in themselves, whenever a case of kafka-to-iceberg has ended, also one
+	// that was interrupted after whole rounds. Nil: not wanted.
+	Keep func(results []Result) error
+	// Log is told what someone should know before the end. Nil: nobody.
+	Log func(text string)
 
 	Command  string // how a reader repeats it
 	Commit   string // what is measured
 	Progress *Progress
-	// Child makes the command of a process of this program in the given role: RunBroker or RunJob answer it.
+	// Child makes the command of a process of this program in the given role: RunBroker, RunJob or RunFloor answer it.
 	Child func(ctx context.Context, role string, arguments ...string) *exec.Cmd
 }
 
 // Roles of child processes.
 const (
 	RoleBroker = "broker"
+	RoleFloor  = "floor"
 	RoleJob    = "job"
 )
 
@@ -108,6 +117,13 @@ func (s *session) result(name, unit string, runs []float64, conditions string) R
 	return Result{
 		Name: name, Unit: unit, Runs: slices.Clone(runs), Value: median(runs), Median: median(runs),
 		Conditions: conditions, Command: s.Command, Commit: s.Commit, Machine: s.machine, LoadAtStart: s.load, Date: s.date,
+	}
+}
+
+// warn tells what someone should know before the end.
+func (s *session) warn(format string, arguments ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, arguments...))
 	}
 }
 

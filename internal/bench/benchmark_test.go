@@ -59,10 +59,14 @@ func quick() []Benchmark {
 
 func checkResult(t *testing.T, r Result, o Options) {
 	t.Helper()
-	if len(r.Runs) != o.Runs || slices.Min(r.Runs) <= 0 {
+	runs, value := o.Runs, median(r.Runs)
+	if r.Name == figurePeak { // the most of each case
+		runs, value = len(moveCases()), slices.Max(r.Runs)
+	}
+	if len(r.Runs) != runs || slices.Min(r.Runs) <= 0 {
 		t.Errorf("%s: runs %v", r.Name, r.Runs)
 	}
-	if r.Value != median(r.Runs) || r.Value != r.Median {
+	if r.Value != value || r.Median != median(r.Runs) {
 		t.Errorf("%s: value %v and median %v of %v", r.Name, r.Value, r.Median, r.Runs)
 	}
 	if r.Name == "" || r.Unit == "" || r.Conditions == "" || r.Command != o.Command || r.Commit != o.Commit ||

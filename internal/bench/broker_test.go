@@ -22,7 +22,7 @@ func TestTopicAtBrokersGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := b.fill(t.Context(), fillConfig{messages: 100})
+	stats, err := b.fill(t.Context(), fillConfig{kind: narrow(), messages: 100})
 	if err != nil || stats.Messages != 100 || stats.Bytes != 100*narrowBytes {
 		t.Errorf("sent %+v, %v", stats, err)
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,41 +43,72 @@ type chartBar struct {
 	own   bool
 }
 
-// throughputChart compares firn with its rivals, bucketed and not.
+// chartGroups are the figures of the chart: of each group the cases of firn, the rivals of the first one, and what the
+// group is called.
+func chartGroups() []chartGroup {
+	return []chartGroup{
+		{"64 buckets, zstd", []string{"bucket64_zstd", "bucket64_zstd_1s"}},
+		{"no partitions, zstd", []string{"unpartitioned_zstd"}},
+		{"64 buckets, not compressed", []string{"bucket64_none"}},
+		{"20 mixed fields of 500 bytes, zstd", []string{"wide_zstd"}},
+	}
+}
+
+type chartGroup struct {
+	title string
+	cases []string
+}
+
+// throughputChart compares firn with its rivals, in all cases that were measured.
 func throughputChart(results []Result) (*chart, error) {
 	c := &chart{title: "MB of JSON for each second of CPU, Kafka to Iceberg"}
-	for _, g := range []struct {
-		title     string
-		partition string
-		intervals []time.Duration
-	}{
-		{"64 buckets, zstd", bucketed, []time.Duration{rivalCommits, time.Second}},
-		{"no partitions, zstd", "", []time.Duration{rivalCommits}},
-	} {
-		group := barGroup{title: g.title}
-		var rivals []chartBar
-		for _, interval := range g.intervals {
-			m := moveCase{partition: g.partition, compression: "zstd", commitInterval: interval}
-			r, err := findResult(results, "kafka-to-iceberg, "+m.String())
-			if err != nil {
-				return nil, err
-			}
-			group.bars = append(group.bars, chartBar{fmt.Sprintf("firn, commits every %s", interval), r.Value, true})
-			rivals = rivalBars(r)
+	for _, g := range chartGroups() {
+		if group := barsOf(g, results); len(group.bars) > 0 {
+			c.groups = append(c.groups, group)
 		}
-		group.bars = append(group.bars, rivals...)
-		c.groups = append(c.groups, group)
 	}
-	c.notes = chartNotes(&results[0])
+	if len(c.groups) == 0 {
+		return nil, errors.New("drawing the chart: the figure has none of the cases that it shows; measure it again")
+	}
+	c.notes = chartNotes(results)
 	return c, nil
 }
 
-func findResult(results []Result, name string) (*Result, error) {
+// barsOf has a bar of firn for each case of a group, then one of each rival.
+func barsOf(g chartGroup, results []Result) barGroup {
+	group := barGroup{title: g.title}
+	var rivals []chartBar
+	for _, id := range g.cases {
+		r := findResult(results, figureSpeed+id)
+		if r == nil {
+			continue
+		}
+		group.bars = append(group.bars, chartBar{fmt.Sprintf("firn, commits every %s", intervalOf(id)), r.Value, true})
+		if rivals == nil {
+			rivals = rivalBars(r)
+		}
+	}
+	group.bars = append(group.bars, rivals...)
+	return group
+}
+
+// intervalOf is the commit interval of a case.
+func intervalOf(id string) time.Duration {
+	for _, c := range moveCases() {
+		if c.id == id {
+			return c.commitInterval
+		}
+	}
+	return 0
+}
+
+// findResult is the result of a name, nil when there is none.
+func findResult(results []Result, name string) *Result {
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("drawing the chart: the figure has no result %q; measure it again", name)
+		return nil
 	}
-	return &results[i], nil
+	return &results[i]
 }
 
 func rivalBars(r *Result) []chartBar {
@@ -90,21 +122,32 @@ func rivalBars(r *Result) []chartBar {
 	return bars
 }
 
-func chartNotes(r *Result) []string {
+func chartNotes(results []Result) []string {
+	r := &results[0]
 	runs := "one run"
 	if len(r.Runs) > 1 {
 		runs = fmt.Sprintf("median of %d runs", len(r.Runs))
 	}
 	notes := []string{
-		fmt.Sprintf("firn: %s, start-up included. Rivals: the best of one or two runs, commits every %s,", runs,
-			rivalCommits),
-		"start-up and warm-up left out. Dataflow: public figures, other machines, per vCPU.",
+		fmt.Sprintf("firn: %s, start-up included. Rivals: start-up and warm-up left out, commits every %s.", runs, commitEvery),
+	}
+	if slices.ContainsFunc(results, func(r Result) bool { return slices.Contains(rivalsOf(&r), "Dataflow") }) {
+		notes = append(notes, "Dataflow: public figures, other machines, per vCPU.")
 	}
 	if r.LoadAtStart != nil && *r.LoadAtStart > BusyLoad {
 		notes = append(notes, fmt.Sprintf("firn was measured while the machine was busy (load average %.1f).",
 			*r.LoadAtStart))
 	}
 	return notes
+}
+
+// rivalsOf are the names of the rivals of a result.
+func rivalsOf(r *Result) []string {
+	var names []string
+	for _, b := range rivalBars(r) {
+		names = append(names, b.name)
+	}
+	return names
 }
 
 // The layout, in pixels.

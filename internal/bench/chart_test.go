@@ -11,17 +11,32 @@ import (
 	"testing"
 )
 
-// charted is results that the chart is drawn from.
+// charted is results that the chart is drawn from: of firn, the floor and two rivals.
 func charted(load float64) []Result {
-	var results []Result
+	m := &mover{session: &session{load: &load}, broker: &broker{kind: "a Kafka broker"}}
+	var details []Result
 	for i, c := range moveCases() {
-		r := example()[0]
-		r.Name, r.Value, r.LoadAtStart = "kafka-to-iceberg, "+c.String(), float64(100*(i+1)), &load
-		r.Rival, r.OtherRivals = nil, nil
-		r.against(c.rivals)
-		results = append(results, r)
+		speed := float64(100 * (i + 1))
+		entrants := []*entrantRuns{exampleRuns(firnName, speed), exampleRuns(floorName, 2*speed)}
+		if c.rivals {
+			entrants = append(entrants, exampleRuns("Kafka Connect", speed/10), exampleRuns("Flink", speed/5))
+		}
+		details = append(details, m.results(c, entrants, 3)...)
 	}
-	return results
+	return Summarize(details)
+}
+
+// exampleRuns are three runs of a system, the second at the speed.
+func exampleRuns(name string, speed float64) *entrantRuns {
+	e := &entrantRuns{name: name, conditions: "of a test"}
+	for i := range 3 {
+		factor := 0.9 + float64(i)/10
+		e.runs = append(e.runs, measured{
+			mbPerCPUSecond: speed * factor, mbPerSecond: 2 * speed * factor, peakMiB: 500 * factor,
+			files: dataFiles{1, 2, 3}, commits: 4, mbPerCommit: 250,
+		})
+	}
+	return e
 }
 
 func TestChart(t *testing.T) {
@@ -38,7 +53,7 @@ func TestChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	bars, longest := readBars(t, text)
-	want := 3 + len(bucketedRivals()) + len(unpartitionedRivals())
+	want := len(moveCases()) + 2*4 // two rivals in each case but the one of 1 s
 	if bars != want {
 		t.Errorf("%d bars, want %d", bars, want)
 	}
@@ -46,7 +61,7 @@ func TestChart(t *testing.T) {
 		t.Errorf("the longest bar has %v pixels, want %v", longest, room)
 	}
 	for _, part := range []string{
-		"prefers-color-scheme: dark", "64 buckets, zstd", ">Kafka Connect<", ">Dataflow<", ">300<",
+		"prefers-color-scheme: dark", "64 buckets, zstd", ">Kafka Connect<", ">Flink<", ">300<",
 	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%q is not in the chart", part)

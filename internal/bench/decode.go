@@ -47,7 +47,7 @@ func decodeCases() []decodeCase {
 
 func decodeBenchmark() Benchmark {
 	return Benchmark{
-		Name: "decode", Summary: "JSON messages into typed columns, on one thread",
+		Name: "decode", Runs: 5, Summary: "JSON messages into typed columns, on one thread",
 		steps: func(o Options) int { return len(decodeCases()) * alternateSteps(o, 2) },
 		run: func(ctx context.Context, s *session) ([]Result, error) {
 			var results []Result

@@ -19,6 +19,7 @@ const narrowBytes = 1001
 
 // fillConfig says how messages get into a topic.
 type fillConfig struct {
+	kind     kind
 	messages int64         // 0: no limit
 	rate     float64       // messages a second; 0: as fast as it goes
 	limit    time.Duration // 0: none
@@ -26,9 +27,9 @@ type fillConfig struct {
 	large    bool // batches of 900 KB, as fast producers make, in place of those that the producer makes by itself
 }
 
-// fill sends narrow messages, uncompressed.
+// fill sends messages, uncompressed.
 func (b *broker) fill(ctx context.Context, c fillConfig) (gen.Stats, error) {
-	template, err := gen.Compile(narrowTemplate, gen.Options{Seed: sampleSeed})
+	template, err := gen.Compile(c.kind.template, gen.Options{Seed: sampleSeed})
 	if err != nil {
 		return gen.Stats{}, err
 	}

@@ -15,7 +15,7 @@ func freshnessRates() []float64 { return []float64{5, 20} }
 
 func freshnessBenchmark() Benchmark {
 	return Benchmark{
-		Name: "freshness", Summary: "time from a message's making until its row is visible, at a steady rate",
+		Name: "freshness", Runs: 3, Summary: "time from a message's making until its row is visible, at a steady rate",
 		steps: func(o Options) int { return len(freshnessRates()) * o.Runs },
 		run:   func(ctx context.Context, s *session) ([]Result, error) { return s.fresh(ctx, freshnessRates()) },
 	}
@@ -67,7 +67,7 @@ func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) 
 		return f, fmt.Errorf("making a folder for the table: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	config := jobConfig{b, folder, bucketed, "zstd", freshCommits}
+	config := jobConfig{b, folder, narrow(), bucketed, "zstd", freshCommits}
 	process, err := s.startJob(ctx, config, false)
 	if err != nil {
 		return f, err
@@ -76,7 +76,7 @@ func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) 
 	if err := process.hear(&jobMessage{}); err != nil {
 		return f, err
 	}
-	sent, err := b.fill(ctx, fillConfig{rate: rate * 1e6 / narrowBytes, limit: s.For})
+	sent, err := b.fill(ctx, fillConfig{kind: narrow(), rate: rate * 1e6 / narrowBytes, limit: s.For})
 	if err != nil {
 		return f, err
 	}

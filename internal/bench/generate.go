@@ -30,7 +30,7 @@ func generateCases() []generateCase {
 
 func generateBenchmark() Benchmark {
 	return Benchmark{
-		Name: "generate", Summary: "messages made from a template, on one thread, without sending them",
+		Name: "generate", Runs: 5, Summary: "messages made from a template, on one thread, without sending them",
 		steps: func(o Options) int { return alternateSteps(o, len(generateCases())) },
 		run: func(ctx context.Context, s *session) ([]Result, error) {
 			cases := generateCases()

@@ -25,6 +25,7 @@ import (
 type jobConfig struct {
 	broker         *broker
 	folder         string // for catalog and data
+	kind           kind   // of messages
 	partition      string // empty: none
 	compression    string
 	commitInterval time.Duration
@@ -34,7 +35,15 @@ type jobConfig struct {
 const jobFile = "job.yaml"
 
 // file is the job file, which a user could run as well.
-func (c jobConfig) file() string {
+func (c jobConfig) file() (string, error) {
+	schema, err := schemaOf(c.kind.columns)
+	if err != nil {
+		return "", err
+	}
+	var fields strings.Builder
+	for _, f := range schema.Fields {
+		fmt.Fprintf(&fields, "      - {name: %s, type: %q}\n", f.Name, f.Type)
+	}
 	partition := ""
 	if c.partition != "" {
 		partition = strconv.Quote(c.partition)
@@ -52,9 +61,7 @@ source:
 decode:
   schema:
     fields:
-      - {name: logStreamId, type: long}
-      - {name: message, type: string}
-sink:
+%ssink:
   iceberg:
     catalog: {type: hadoop, warehouse: %q}
     table: bench.messages
@@ -62,9 +69,12 @@ sink:
     compression: %s
     commit_interval: %s
 log: {level: warn}
-`, strings.Join(brokers, ", "), c.broker.topic, filepath.Join(c.folder, "warehouse"), partition, c.compression,
-		c.commitInterval)
+`, strings.Join(brokers, ", "), c.broker.topic, fields.String(), c.warehouse(), partition, c.compression,
+		c.commitInterval), nil
 }
+
+// warehouse is the folder of the catalog.
+func (c jobConfig) warehouse() string { return filepath.Join(c.folder, "warehouse") }
 
 // jobMessage is what a job process says: first that it runs, at its end what came of it.
 type jobMessage struct {
@@ -174,9 +184,9 @@ func peakRSS(s metric.Summary) int64 {
 
 // startJob writes the job file and starts a process that runs it.
 func (s *session) startJob(ctx context.Context, c jobConfig, untilCaughtUp bool) (*child, error) {
-	path := filepath.Join(c.folder, jobFile)
-	if err := os.WriteFile(path, []byte(c.file()), 0o600); err != nil {
-		return nil, fmt.Errorf("writing the job file: %w", err)
+	path, err := c.write()
+	if err != nil {
+		return nil, err
 	}
 	arguments := []string{path}
 	if untilCaughtUp {
@@ -185,16 +195,20 @@ func (s *session) startJob(ctx context.Context, c jobConfig, untilCaughtUp bool)
 	return startChild(s.Child(ctx, RoleJob, arguments...))
 }
 
-// dataFiles are the data files of a table.
-type dataFiles struct {
-	count int
-	bytes int64
+// write writes the job file and returns its path.
+func (c jobConfig) write() (string, error) {
+	text, err := c.file()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(c.folder, jobFile)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("writing the job file: %w", err)
+	}
+	return path, nil
 }
 
-// meanMB is the mean size.
-func (f dataFiles) meanMB() float64 { return float64(f.bytes) / 1e6 / float64(max(f.count, 1)) }
-
-// files looks into the table that the job of startJob wrote.
+// files looks into the table of the job file that write wrote, whoever filled it.
 func (c jobConfig) files(ctx context.Context) (dataFiles, error) {
 	var found dataFiles
 	j, err := job.Load(filepath.Join(c.folder, jobFile), os.Getenv)
@@ -211,8 +225,7 @@ func (c jobConfig) files(ctx context.Context) (dataFiles, error) {
 	}
 	list, err := t.Files(ctx, table.FilesOptions{})
 	for _, f := range list {
-		found.count++
-		found.bytes += f.Bytes
+		found = append(found, float64(f.Bytes)/1e6)
 	}
 	return found, errors.Join(err, catalog.Close())
 }

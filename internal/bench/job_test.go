@@ -20,8 +20,8 @@ import (
 // TestJobFile: a user could run it, and beside what is said it has the defaults.
 func TestJobFile(t *testing.T) {
 	folder := t.TempDir()
-	c := jobConfig{&broker{addresses: []string{"a:1", "b:2"}, topic: "t"}, folder, bucketed, "zstd", 10 * time.Second}
-	j, err := job.Parse([]byte(c.file()), "job.yaml", os.Getenv)
+	c := jobConfig{&broker{addresses: []string{"a:1", "b:2"}, topic: "t"}, folder, narrow(), bucketed, "zstd", 10 * time.Second}
+	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +38,36 @@ func TestJobFile(t *testing.T) {
 	}
 }
 
+func jobText(t *testing.T, c jobConfig) []byte {
+	t.Helper()
+	text, err := c.file()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(text)
+}
+
+// TestWideJobFile: every field of the wide messages gets the type that it has in the figures of decode.
+func TestWideJobFile(t *testing.T) {
+	c := jobConfig{&broker{topic: "t", addresses: []string{"a:1"}}, t.TempDir(), wide(), "", "zstd", time.Second}
+	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := schemaOf(wideColumns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range j.Decode.Schema.Fields {
+		if want := schema.Fields[i]; f.Name != want.Name || f.Type != want.Type.String() {
+			t.Errorf("field %d is %s %s, want %s %s", i, f.Name, f.Type, want.Name, want.Type)
+		}
+	}
+	if len(j.Decode.Schema.Fields) != 20 {
+		t.Errorf("%d fields", len(j.Decode.Schema.Fields))
+	}
+}
+
 // TestRunJobEndsWithItsInput: a job whose starter has gone ends too, and says what it came to.
 func TestRunJobEndsWithItsInput(t *testing.T) {
 	kafka, err := wire.NewEmbeddedKafka("t", 1)
@@ -45,8 +75,8 @@ func TestRunJobEndsWithItsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kafka.Close()
-	c := jobConfig{&broker{addresses: []string{kafka.Address()}, topic: "t"}, t.TempDir(), "", "none", time.Second}
-	j, err := job.Parse([]byte(c.file()), "job.yaml", os.Getenv)
+	c := jobConfig{&broker{addresses: []string{kafka.Address()}, topic: "t"}, t.TempDir(), narrow(), "", "none", time.Second}
+	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -16,6 +17,12 @@ type Machine struct {
 	Memory string `json:"memory"`
 	OS     string `json:"os"`
 	Go     string `json:"go"`
+}
+
+// String describes the machine in a line.
+func (m Machine) String() string {
+	text := fmt.Sprintf("%s, %d cores, %s, %s, %s", m.CPU, m.Cores, m.Memory, m.OS, m.Go)
+	return strings.TrimPrefix(text, ", ")
 }
 
 // ReadMachine looks at this machine. Beyond what Go knows it reads Linux's /proc.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -36,6 +37,12 @@ func answer(role string, arguments []string) error {
 			return err
 		}
 		return RunBroker(context.Background(), arguments[0], partitions, os.Stdin, os.Stdout)
+	case RoleFloor:
+		j, err := job.Load(arguments[0], os.Getenv)
+		if err != nil {
+			return err
+		}
+		return RunFloor(context.Background(), j, filepath.Dir(arguments[0]), os.Stdout)
 	case RoleJob:
 		j, err := job.Load(arguments[0], os.Getenv)
 		if err != nil {

@@ -34,6 +34,18 @@ const (
 		"is_new: boolean, note: string, bytes: long>"
 )
 
+// kind is one sort of message: a template and the columns that its fields become.
+type kind struct {
+	name     string
+	template string
+	columns  string
+	bytes    int64 // about, of one message
+}
+
+func narrow() kind { return kind{"narrow", narrowTemplate, narrowColumns, narrowBytes} }
+
+func wide() kind { return kind{"wide", wideTemplate, wideColumns, 500} }
+
 // sampleSeed makes every run measure with the same messages.
 const sampleSeed = 7
 

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -37,10 +36,8 @@ func remarks(results []Result) []string {
 	r := &results[0]
 	lines := []string{"", "by: how many times better; for figures in ms and of memory less is better. spread: largest " +
 		"minus smallest run, of the median."}
-	machine := fmt.Sprintf("%s, %d cores, %s, %s, %s", r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS,
-		r.Machine.Go)
 	lines = append(lines, r.Command, fmt.Sprintf("commit %s, %s, %s", r.Commit, r.Date.Format(time.DateOnly),
-		strings.TrimPrefix(machine, ", ")))
+		r.Machine))
 	if r.LoadAtStart == nil {
 		return lines
 	}

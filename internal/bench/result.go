@@ -14,6 +14,9 @@ type Result struct {
 	Name          string    `json:"name"`
 	Value         float64   `json:"value"`
 	Unit          string    `json:"unit"`
+	Case          string    `json:"case,omitempty"`    // of kafka-to-iceberg: how the table is written
+	System        string    `json:"system,omitempty"`  // of kafka-to-iceberg: what wrote it
+	Measure       string    `json:"measure,omitempty"` // of kafka-to-iceberg: what was measured of it
 	LowerIsBetter bool      `json:"lower_is_better,omitempty"`
 	Goal          float64   `json:"goal,omitempty"` // 0: none
 	GoalReason    string    `json:"goal_reason,omitempty"`

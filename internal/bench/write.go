@@ -46,7 +46,7 @@ func writeCases() []writeCase {
 
 func writeBenchmark() Benchmark {
 	return Benchmark{
-		Name: "write", Summary: "columns into Parquet files in memory, into one or scattered over 64 buckets",
+		Name: "write", Runs: 5, Summary: "columns into Parquet files in memory, into one or scattered over 64 buckets",
 		steps: func(o Options) int { return len(writeCases()) * alternateSteps(o, 2) },
 		run: func(ctx context.Context, s *session) ([]Result, error) {
 			rows, err := newRows(s.amount(writeSampleMB))
