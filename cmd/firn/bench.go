@@ -46,7 +46,7 @@ Exit status: 0 measured, 1 failed, 2 usage, 3 brokers cannot be reached.`,
   firn bench decode
   firn bench kafka-to-iceberg --brokers localhost:9092
   firn bench kafka-to-iceberg --brokers localhost:9092 --rivals flink --cases bucket64_zstd,wide_zstd`,
-		Args:    usageArgs(cobra.ArbitraryArgs),
+		Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			benchmarks, err := findBenchmarks(names)
 			if err != nil {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Names of the figures that sum up kafka-to-iceberg. The first two are followed by the id of a case.
+// Names of the figures that sum up kafka-to-iceberg. The first two are followed by the id of a case; a ratio is of zstd
+// unless it says otherwise.
 const (
 	figureSpeed = "mb_per_cpu_s_"
 	figureRatio = "ratio_best_rival_"
@@ -114,7 +115,7 @@ func ratioToBest(c moveCase, own *Result, rivals []Result) *Result {
 	if len(rivals) == 0 {
 		return nil
 	}
-	r := headline(own, figureRatio+c.id, "times", pairs(own.Runs, rivals[0].Runs))
+	r := headline(own, figureRatio+strings.TrimSuffix(c.id, "_zstd"), "times", pairs(own.Runs, rivals[0].Runs))
 	r.Conditions += fmt.Sprintf("; divided by %s of the same round, %s; the median of these ratios",
 		rivals[0].System, rivalSource(&rivals[0]))
 	r.Rival = &Rival{rivals[0].System, 1, "itself"}

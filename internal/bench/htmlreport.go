@@ -60,8 +60,8 @@ type pageCase struct {
 }
 
 type pageRow struct {
-	Name, Unit string
-	Cells      []pageCell // by system
+	Name  string     // with its unit, where that says more
+	Cells []pageCell // by system
 }
 
 type pageCell struct{ Median, Range string }
@@ -132,6 +132,8 @@ func newPageFigure(r *Result) pageFigure {
 		Times: times(r.RivalRatio()), Goal: orDash(r.Goal > 0, number(r.Goal)),
 	}
 	switch ratio := r.GoalRatio(); {
+	case ratio > 0 && strings.Contains(r.Conditions, coldRemark):
+		f.Verdict, f.Class = "rival not warm", "bad"
 	case ratio >= 1:
 		f.Verdict, f.Class = "reached", "good"
 	case ratio > 0:
@@ -158,7 +160,10 @@ func newPageCase(c moveCase, details []Result) pageCase {
 		}
 	}
 	for _, m := range measures() {
-		row := pageRow{Name: m.name, Unit: m.unit}
+		row := pageRow{Name: m.name}
+		if strings.HasPrefix(m.unit, "M") && !strings.HasPrefix(m.name, "M") {
+			row.Name += ", " + m.unit
+		}
 		for _, system := range p.Systems {
 			row.Cells = append(row.Cells, newPageCell(findDetail(details, c.id, system, m.name)))
 		}
@@ -182,6 +187,9 @@ func newPageCell(r *Result) pageCell {
 	text := rangeText(r.Runs)
 	if text != "" {
 		text = "(" + text + ")"
+	}
+	if r.Measure == measureFiles || r.Measure == measureCommits {
+		return pageCell{fmt.Sprintf("%.0f", r.Median), text}
 	}
 	return pageCell{number(r.Median), text}
 }

@@ -103,7 +103,7 @@ func (s *session) moveGroup(
 		return err
 	}
 	for _, c := range cases {
-		found, err := m.compare(ctx, c, peers)
+		found, err := m.rounds(ctx, c, m.entrants(c, peers))
 		*details = append(*details, found...)
 		if s.Keep != nil && len(found) > 0 {
 			err = errors.Join(err, s.Keep(Summarize(*details)))
@@ -148,11 +148,10 @@ type entrantRuns struct {
 	failed     error
 }
 
-// compare has all systems move the topic in turn: one round to warm up, which does not count, then Runs rounds. When
+// rounds has all systems move the topic in turn: one round to warm up, which does not count, then Runs rounds. When
 // it fails, the results are those of the rounds that were whole.
-func (m *mover) compare(ctx context.Context, c moveCase, peers []*peer) ([]Result, error) {
+func (m *mover) rounds(ctx context.Context, c moveCase, entrants []*entrantRuns) ([]Result, error) {
 	s := m.session
-	entrants := m.entrants(c, peers)
 	for round := range s.Runs + 1 {
 		for _, e := range entrants {
 			if e.failed != nil {

@@ -62,4 +62,6 @@ func (m *mover) own(ctx context.Context, c jobConfig) (measured, error) {
 }
 
 // isRival says whether a system is neither firn nor the floor.
-func isRival(system string) bool { return system != firnName && system != floorName && strings.TrimSpace(system) != "" }
+func isRival(system string) bool {
+	return system != firnName && system != floorName && strings.TrimSpace(system) != ""
+}

@@ -84,6 +84,7 @@ func (s *session) openPeers(ctx context.Context) []*peer {
 	}
 	var ready []*peer
 	for _, p := range chosen {
+		s.Progress.step(say("fetching %s, unless it is there", p.name)) // not one of the steps that are counted
 		if err := p.install(ctx); err != nil {
 			s.warn("%s is skipped: %v", p.name, err)
 			continue

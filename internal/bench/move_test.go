@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scripted moves nothing: it counts its runs, and fails in one of them.
+func scripted(name string, may bool, failing int, fault error) *entrantRuns {
+	e := &entrantRuns{name: name, may: may}
+	n := 0
+	e.move = func(context.Context, jobConfig) (measured, error) {
+		n++
+		if n == failing {
+			return measured{}, fault
+		}
+		return measured{mbPerCPUSecond: float64(n)}, nil
+	}
+	return e
+}
+
+func testMover(t *testing.T) (*mover, *[]string) {
+	t.Helper()
+	rooms, err := newFolders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rooms.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	o := tiny(t)
+	o.Runs, o.Progress = 3, &Progress{}
+	var said []string
+	o.Log = func(text string) { said = append(said, text) }
+	return &mover{session: &session{Options: o}, broker: &broker{}, rooms: rooms}, &said
+}
+
+// TestTheFirstRoundDoesNotCount, and the runs of a round stand at the same place.
+func TestTheFirstRoundDoesNotCount(t *testing.T) {
+	m, _ := testMover(t)
+	results, err := m.rounds(t.Context(), moveCases()[0], []*entrantRuns{
+		scripted(firnName, false, 0, nil), scripted("Flink", true, 0, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, system := range []string{firnName, "Flink"} {
+		r := findDetail(results, "bucket64_zstd", system, measureCPU)
+		if r == nil || !slices.Equal(r.Runs, []float64{2, 3, 4}) {
+			t.Errorf("%s: %+v", system, r)
+		}
+	}
+}
+
+// TestARivalThatFailsIsLeftOut: the others go on without it.
+func TestARivalThatFailsIsLeftOut(t *testing.T) {
+	m, said := testMover(t)
+	results, err := m.rounds(t.Context(), moveCases()[0], []*entrantRuns{
+		scripted(firnName, false, 0, nil), scripted("Flink", true, 3, errors.New("out of heap")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := findDetail(results, "bucket64_zstd", firnName, measureCPU); len(r.Runs) != 3 {
+		t.Errorf("firn: %+v", r)
+	}
+	if r := findDetail(results, "bucket64_zstd", "Flink", measureCPU); r != nil {
+		t.Errorf("Flink: %+v", r)
+	}
+	if len(*said) != 1 || !strings.Contains((*said)[0], "Flink is left out: out of heap") {
+		t.Errorf("said %q", *said)
+	}
+}
+
+// TestWholeRoundsAreKept when firn fails, or somebody interrupts.
+func TestWholeRoundsAreKept(t *testing.T) {
+	m, _ := testMover(t)
+	broken := errors.New("broken")
+	results, err := m.rounds(t.Context(), moveCases()[0], []*entrantRuns{
+		scripted(floorName, false, 0, nil), scripted(firnName, false, 4, broken),
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	for _, system := range []string{firnName, floorName} {
+		r := findDetail(results, "bucket64_zstd", system, measureCPU)
+		if r == nil || !slices.Equal(r.Runs, []float64{2, 3}) {
+			t.Errorf("%s: %+v", system, r)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	rival := scripted("Flink", true, 2, context.Canceled)
+	move := rival.move
+	rival.move = func(ctx context.Context, c jobConfig) (measured, error) {
+		run, err := move(ctx, c)
+		if err != nil {
+			cancel()
+		}
+		return run, err
+	}
+	if results, err = m.rounds(ctx, moveCases()[0], []*entrantRuns{scripted(firnName, false, 0, nil), rival}); err == nil ||
+		len(results) != 0 {
+		t.Errorf("interrupted in the first round: %v, %d results", err, len(results))
+	}
+}
+
+// TestKeepAfterEachCase: what is kept is complete in itself.
+func TestKeepAfterEachCase(t *testing.T) {
+	o := tiny(t)
+	o.Cases = []string{"bucket64_none", "unpartitioned_zstd"}
+	var kept [][]Result
+	o.Keep = func(results []Result) error {
+		kept = append(kept, results)
+		return nil
+	}
+	for _, b := range quick() {
+		if b.Name != ChartedBenchmark {
+			continue
+		}
+		if _, err := b.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(kept) != 2 || findResult(kept[0], "mb_per_cpu_s_unpartitioned_zstd") == nil ||
+		findResult(kept[0], "mb_per_cpu_s_bucket64_none") != nil ||
+		findResult(kept[1], "mb_per_cpu_s_bucket64_none") == nil || findResult(kept[1], "floor_share_bucket64_none") == nil {
+		t.Errorf("kept %d times", len(kept))
+	}
+}
+
+func TestFoldersAreEmptiedAndDeletedInTheEnd(t *testing.T) {
+	rooms, err := newFolders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := rooms.next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := rooms.next()
+	if err != nil || second == first {
+		t.Fatal(second, err)
+	}
+	path := filepath.Join(first, "a", "b")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("rows"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := rooms.empty(first); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := rooms.remove(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(rooms.root); !os.IsNotExist(err) {
+		t.Errorf("left: %v", err)
+	}
+}
