@@ -54,8 +54,10 @@ type Writer struct {
 	Table *Table
 	Plan  *Plan
 
-	mu       sync.Mutex // guards current
+	mu       sync.Mutex // guards the fields below
 	current  []string
+	spilled  []record.DataFile
+	freed    func()
 	buffered atomic.Int64
 	flushes  atomic.Int64
 	id       string
@@ -83,9 +85,49 @@ func (w *Writer) Write(_ context.Context, b *record.Batch) error {
 func (w *Writer) Rotate() pipeline.Flush {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f := &flush{writer: w, rows: w.current, path: fmt.Sprintf("%s-%d", w.id, w.flushes.Add(1))}
-	w.current = nil
+	f := &flush{writer: w, rows: w.current, path: w.nextPath(), files: w.spilled}
+	w.current, w.spilled = nil, nil
 	return f
+}
+
+func (w *Writer) nextPath() string { return fmt.Sprintf("%s-%d", w.id, w.flushes.Add(1)) }
+
+// Spill implements pipeline.Writer: it stores all rows in one file.
+func (w *Writer) Spill(context.Context, int64) error {
+	w.mu.Lock()
+	rows := w.current
+	w.current = nil
+	w.mu.Unlock()
+	path := w.nextPath()
+	err := w.Plan.Do("storing a file early", func() error {
+		w.Table.store(path, rows)
+		return nil
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil {
+		w.current = append(rows, w.current...)
+		return err
+	}
+	w.spilled = append(w.spilled, describe(path, rows))
+	w.free(rows)
+	return nil
+}
+
+// OnFreed implements pipeline.Writer.
+func (w *Writer) OnFreed(freed func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.freed = freed
+}
+
+func (w *Writer) free(rows []string) {
+	for _, r := range rows {
+		w.buffered.Add(-int64(len(r)))
+	}
+	if w.freed != nil {
+		w.freed()
+	}
 }
 
 // BufferedBytes implements pipeline.Writer.
@@ -94,20 +136,28 @@ func (w *Writer) BufferedBytes() int64 { return w.buffered.Load() }
 // fileBytes is the size that each file is said to have.
 const fileBytes = 100
 
+func describe(path string, rows []string) record.DataFile {
+	return record.DataFile{Path: path, Rows: int64(len(rows)), SizeBytes: fileBytes}
+}
+
+func (t *Table) store(path string, rows []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files[path] = rows
+}
+
 type flush struct {
 	writer *Writer
 	rows   []string
 	path   string
+	files  []record.DataFile // stored before
 }
 
 // Seal implements pipeline.Flush.
 func (f *flush) Seal(context.Context) ([]record.DataFile, error) {
-	files := []record.DataFile{{Path: f.path, Rows: int64(len(f.rows)), SizeBytes: fileBytes}}
+	files := append(f.files, describe(f.path, f.rows))
 	return files, f.writer.Plan.Do("storing a file", func() error {
-		t := f.writer.Table
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.files[f.path] = f.rows
+		f.writer.Table.store(f.path, f.rows)
 		f.Discard()
 		return nil
 	})
@@ -115,9 +165,7 @@ func (f *flush) Seal(context.Context) ([]record.DataFile, error) {
 
 // Discard implements pipeline.Flush.
 func (f *flush) Discard() {
-	for _, r := range f.rows {
-		f.writer.buffered.Add(-int64(len(r)))
-	}
+	f.writer.free(f.rows)
 	f.rows = nil
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // commitEvery cuts and commits every interval, and before its time when asked, until done. Then all that was read by
-// then can be committed by one more commitNow. It returns too when the goal is reached.
+// then can be committed by one more commitNow. It returns too when the goal is reached. Between commits it makes room
+// when memory is short: never beside one, so that a catalog that is slow or away holds the reading back.
 func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
 	tick := time.NewTicker(s.config.CommitInterval)
 	defer tick.Stop()
@@ -22,6 +23,8 @@ func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
 			return nil
 		case splits := <-s.found:
 			err = s.adopt(ctx, splits)
+		case <-s.full:
+			err = s.makeRoom(ctx)
 		case <-s.early:
 			err = s.commitNow(ctx)
 		case <-tick.C:
@@ -34,12 +37,31 @@ func (s *session) commitEvery(ctx context.Context, done <-chan struct{}) error {
 	return nil
 }
 
-// hurry asks for a commit before its time.
-func (s *session) hurry() {
+// request leaves a request in a channel of capacity 1, unless there is one.
+func request(to chan<- struct{}) {
 	select {
-	case s.early <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
+}
+
+// makeRoom stores files before the commit that they will be part of. Where that does not help, or fails, there is a
+// commit at once: what could not be stored is tried again by it, and its error ends the session.
+func (s *session) makeRoom(ctx context.Context) error {
+	held := s.config.Writer.BufferedBytes
+	if held() <= s.memory.high() { // a commit was faster
+		return nil
+	}
+	err := s.config.Writer.Spill(ctx, s.memory.low())
+	s.config.Metrics.Buffered(s.buffered())
+	if err == nil && held() <= s.memory.high() {
+		return nil
+	}
+	if err != nil {
+		s.config.Metrics.LastError(err)
+		s.config.Log.Warn("storing files before their time failed; trying again with a commit", "error", err)
+	}
+	return s.commitNow(ctx)
 }
 
 // reached tells whether the floor has passed the goal everywhere.
@@ -79,7 +101,6 @@ func (s *session) commitNow(ctx context.Context) error {
 		flush.Discard()
 		return err
 	}
-	s.memory.release()
 	s.config.Metrics.Buffered(s.buffered())
 	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed})
 	if err != nil {

@@ -47,8 +47,15 @@ type Writer interface {
 	// Rotate sets aside all that was written so far and starts afresh. It does no I/O: the pipeline calls it while no
 	// Write runs, so that the cut between two flushes is exact.
 	Rotate() Flush
+	// Spill stores files of the rows since the last rotation before the next one, those that will get the fewest more
+	// rows first, until BufferedBytes are at most bytesMax, or until only a commit can free more. The files are part of
+	// the next flush. Writes may run at the same time, but no Rotate, and no method of a Flush. After an error nothing
+	// is lost: Seal tries again what was not stored.
+	Spill(ctx context.Context, bytesMax int64) error
 	// BufferedBytes is the memory held by rows that are not in files yet, flushes that have not ended included.
 	BufferedBytes() int64
+	// OnFreed has a function called whenever BufferedBytes has fallen. It must not call the writer.
+	OnFreed(freed func())
 }
 
 // Flush is the rows between two rotations.

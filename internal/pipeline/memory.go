@@ -5,31 +5,35 @@ import (
 	"sync"
 )
 
-// memory holds workers back while too many bytes wait to become visible, so that a slow store or catalog slows the
-// reading instead of filling the process (case C37). It is safe for concurrent use.
+// memory holds workers back while too many bytes wait in memory, so that a slow store or catalog slows the reading
+// instead of filling the process (case C37). It is safe for concurrent use.
 type memory struct {
 	bytesMax int64
 	buffered func() int64
-	hurry    func() // asks for a commit before its time
+	relieve  func() // asks for files to be stored before their time
 
 	mu    sync.Mutex // guards freed
 	freed chan struct{}
 }
 
-func newMemory(bytesMax int64, buffered func() int64, hurry func()) *memory {
-	return &memory{bytesMax: bytesMax, buffered: buffered, hurry: hurry, freed: make(chan struct{})}
+func newMemory(bytesMax int64, buffered func() int64, relieve func()) *memory {
+	return &memory{bytesMax: bytesMax, buffered: buffered, relieve: relieve, freed: make(chan struct{})}
 }
 
-// wait returns when there is room. It asks for a commit at two thirds of the limit, so that work can go on meanwhile:
-// asking earlier makes more and smaller files (at half, 64 buckets took a quarter more CPU).
+// Files are stored early when bytes are beyond high, until they are at most low: what is between them is the room in
+// which workers go on meanwhile. Files come out the larger the less of it there is.
+func (m *memory) high() int64 { return m.bytesMax - m.bytesMax/8 }
+func (m *memory) low() int64  { return m.bytesMax - m.bytesMax/4 }
+
+// wait returns when there is room.
 func (m *memory) wait(ctx context.Context) error {
 	for {
 		m.mu.Lock()
 		freed := m.freed
 		m.mu.Unlock()
 		held := m.buffered()
-		if held > m.bytesMax/3*2 {
-			m.hurry()
+		if held > m.high() {
+			m.relieve()
 		}
 		if held <= m.bytesMax {
 			return ctx.Err()

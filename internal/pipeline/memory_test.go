@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-func TestMemoryAsksForACommitAtTwoThirdsAndWaitsBeyondTheLimit(t *testing.T) {
+func TestMemoryAsksForRoomBeforeTheLimitAndWaitsBeyondIt(t *testing.T) {
 	var held, asked atomic.Int64
-	m := newMemory(99, held.Load, func() { asked.Add(1) })
+	m := newMemory(100, held.Load, func() { asked.Add(1) })
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
 		held  int64
 		asks  int64
 		waits bool
-	}{{66, 0, false}, {67, 1, false}, {99, 1, false}, {100, 1, true}} {
+	}{{88, 0, false}, {89, 1, false}, {100, 1, false}, {101, 1, true}} {
 		held.Store(c.held)
 		asked.Store(0)
 		ctx := t.Context()
@@ -24,7 +24,7 @@ func TestMemoryAsksForACommitAtTwoThirdsAndWaitsBeyondTheLimit(t *testing.T) {
 			ctx = ended
 		}
 		if err := m.wait(ctx); errors.Is(err, context.Canceled) != c.waits || asked.Load() != c.asks {
-			t.Errorf("%d of 99: asked %d times, error %v", c.held, asked.Load(), err)
+			t.Errorf("%d of 100: asked %d times, error %v", c.held, asked.Load(), err)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type session struct {
 	shower *shower
 	found  chan []record.Split // of capacity 1, from the look-out to the committer: splits as they are now
 	early  chan struct{}       // of capacity 1, to the committer: a commit before its time
+	full   chan struct{}       // of capacity 1, from workers to the committer: memory is short
 
 	// cut is held for reading while a block is written and for writing while an interval is cut off.
 	cut      sync.RWMutex
@@ -45,9 +46,10 @@ func newSession(c *Config, floor *atomic.Pointer[record.Floor]) *session {
 	s := &session{
 		config: c, floor: floor, queue: newQueue(c.queueBytesMax()), interval: newInterval(),
 		found: make(chan []record.Split, 1), early: make(chan struct{}, 1),
-		reading: map[record.TopicPartition]bool{}, gone: map[string]bool{},
+		full: make(chan struct{}, 1), reading: map[record.TopicPartition]bool{}, gone: map[string]bool{},
 	}
-	s.memory = newMemory(c.rowsBytesMax(), c.Writer.BufferedBytes, s.hurry)
+	s.memory = newMemory(c.rowsBytesMax(), c.Writer.BufferedBytes, func() { request(s.full) })
+	c.Writer.OnFreed(s.memory.release)
 	return s
 }
 
@@ -126,7 +128,7 @@ func (s *session) aim(splits []record.Split, from map[record.TopicPartition]int6
 func (s *session) advance(r record.Range) {
 	end, ok := s.ends[r.TopicPartition]
 	if n := min(r.To, end) - min(r.From, end); ok && n > 0 && s.left.Add(-n) <= 0 {
-		s.hurry()
+		request(s.early)
 	}
 }
 

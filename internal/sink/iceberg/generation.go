@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +26,10 @@ type generation struct {
 
 	mu         sync.Mutex // guards the fields below
 	partitions map[string]*partition
-	files      int // data files begun
+	files      int               // data files begun
+	closed     []*dataFile       // full, or closed early, and not stored yet
+	sealed     []record.DataFile // stored
+	described  int64             // bytes of the writer's buffered ones that are for sealed
 }
 
 // partition is the rows of one partition value.
@@ -32,17 +37,19 @@ type partition struct {
 	generation *generation
 	value      []record.PartitionValue
 
-	mu    sync.Mutex // guards the files
-	files []*dataFile
+	mu   sync.Mutex // guards open and its fields
+	open *dataFile  // nil when the next row begins a file
 }
 
 // dataFile is one data file on its way to the store. Its pages are encoded as they fill, and are written from where
 // they lie: an encoded copy would double the memory of a flush.
 type dataFile struct {
 	path      string
+	partition []record.PartitionValue
 	rows      *parquet.File // nil once stored or let go
 	held      int64         // what of the writer's buffered bytes is this file's
-	described record.DataFile
+	begun     int64         // the writer's clock at the first row
+	written   int64         // and at the last
 }
 
 func newGeneration(w *Writer) *generation {
@@ -69,80 +76,121 @@ func (g *generation) nextName() string {
 	return fmt.Sprintf("%s-%05d.parquet", g.id, g.files)
 }
 
-// append copies rows into the partition's last file, or all rows when rows is nil.
+// append copies rows into the partition's open file, or all rows when rows is nil.
 func (p *partition) append(columns []record.Column, rows []int32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f, err := p.openFile()
-	if err != nil {
-		return err
-	}
-	err = f.rows.Append(columns, rows)
 	w := p.generation.writer
+	if p.open == nil {
+		if err := p.begin(); err != nil {
+			return err
+		}
+	}
+	f := p.open
+	err := f.rows.Append(columns, rows)
 	w.hold(f, w.fileBytes+f.rows.BufferedBytes())
+	f.written = w.clock.Load()
+	if f.rows.EncodedBytes() >= w.options.FileBytesMax {
+		p.close()
+	}
 	return err
 }
 
-// openFile is the file that has room, or a new one.
-func (p *partition) openFile() (*dataFile, error) {
+// begin opens a file.
+func (p *partition) begin() error {
 	w := p.generation.writer
-	if n := len(p.files); n > 0 && p.files[n-1].rows.EncodedBytes() < w.options.FileBytesMax {
-		return p.files[n-1], nil
-	}
 	path, err := w.target.DataPath(p.value, p.generation.nextName())
 	if err != nil {
-		return nil, fmt.Errorf("naming a data file: %w", err)
+		return fmt.Errorf("naming a data file: %w", err)
 	}
 	rows, err := w.files.take()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := &dataFile{path: path, rows: rows}
-	p.files = append(p.files, f)
-	return f, nil
+	p.open = &dataFile{path: path, partition: p.value, rows: rows, begun: w.clock.Load()}
+	return nil
+}
+
+// close leaves the open file to be stored. The caller holds the partition's lock.
+func (p *partition) close() {
+	g := p.generation
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = append(g.closed, p.open)
+	p.open = nil
+}
+
+// all is the partitions that there are now.
+func (g *generation) all() []*partition {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Values(g.partitions))
 }
 
 // Seal stores every file of the generation. After an error it may be called again and goes on where it stopped.
 func (g *generation) Seal(ctx context.Context) ([]record.DataFile, error) {
+	g.closeAll()
+	if err := g.storeClosed(ctx); err != nil {
+		return nil, err
+	}
+	return g.handOver(), nil
+}
+
+// handOver gives the descriptions of the sealed files to the caller.
+func (g *generation) handOver() []record.DataFile {
+	g.mu.Lock()
+	g.writer.buffered.Add(-g.described)
+	g.described = 0
+	sealed := g.sealed
+	g.mu.Unlock()
+	g.writer.notify()
+	return sealed
+}
+
+// storeClosed stores the closed files. What could not be stored stays closed.
+func (g *generation) storeClosed(ctx context.Context) error {
+	g.mu.Lock()
+	closed := slices.Clone(g.closed)
+	g.mu.Unlock()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, g.writer.options.SealersMax))
 	sending := newSending(g.writer.options.SealBytesMax)
-	for _, p := range g.partitions {
-		for _, f := range p.files {
-			group.Go(func() error {
-				if f.rows == nil { // stored by an earlier call
-					return nil
-				}
-				done, err := sending.begin(ctx, f.rows.EncodedBytes())
-				if err != nil {
-					return err
-				}
-				defer done()
-				return g.seal(ctx, p, f)
-			})
-		}
+	for _, f := range closed {
+		group.Go(func() error {
+			done, err := sending.begin(ctx, f.rows.EncodedBytes())
+			if err != nil {
+				return err
+			}
+			defer done()
+			return g.seal(ctx, f)
+		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	var sealed []record.DataFile
-	for _, p := range g.partitions {
-		for _, f := range p.files {
-			sealed = append(sealed, f.described)
-		}
-	}
-	return sealed, nil
+	err := group.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = slices.DeleteFunc(g.closed, func(f *dataFile) bool { return f.rows == nil })
+	return err
 }
 
 // seal stores one file and lets its rows go.
-func (g *generation) seal(ctx context.Context, p *partition, f *dataFile) error {
-	var err error
-	if f.described, err = g.put(ctx, f); err != nil {
+func (g *generation) seal(ctx context.Context, f *dataFile) error {
+	described, err := g.put(ctx, f)
+	if err != nil {
 		return err
 	}
-	f.described.Path, f.described.SpecID, f.described.Partition = f.path, g.writer.target.SpecID, p.value
+	described.Path, described.SpecID, described.Partition = f.path, g.writer.target.SpecID, f.partition
+	g.note(described)
 	g.writer.release(f)
 	return nil
+}
+
+// note keeps the description of a sealed file for the commit.
+func (g *generation) note(described record.DataFile) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sealed = append(g.sealed, described)
+	g.described += g.writer.describedBytes
+	g.writer.buffered.Add(g.writer.describedBytes)
 }
 
 // put stores a file, and tries again.
@@ -196,10 +244,23 @@ func (n *noting) Write(b []byte) (int, error) {
 
 // Discard implements pipeline.Flush.
 func (g *generation) Discard() {
-	for _, p := range g.partitions {
-		for _, f := range p.files {
-			g.writer.release(f)
-		}
+	g.closeAll()
+	g.mu.Lock()
+	closed := g.closed
+	g.partitions, g.closed = nil, nil
+	g.mu.Unlock()
+	for _, f := range closed {
+		g.writer.release(f)
 	}
-	g.partitions = nil
+	g.handOver()
+}
+
+func (g *generation) closeAll() {
+	for _, p := range g.all() {
+		p.mu.Lock()
+		if p.open != nil {
+			p.close()
+		}
+		p.mu.Unlock()
+	}
 }

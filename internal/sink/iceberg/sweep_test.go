@@ -47,7 +47,7 @@ func (w plannedWriter) Write(p []byte) (n int, err error) {
 }
 
 // job runs a whole pipeline from the log into the table, until it has caught up. The store of data files asks the plan.
-func (l *lake) job(t *testing.T, log *fault.Log, plan *fault.Plan) error {
+func (l *lake) job(t *testing.T, log *fault.Log, plan *fault.Plan, memoryBytesMax int64) error {
 	t.Helper()
 	target := l.target()
 	target.Create = planned(l.table.Store(), plan)
@@ -61,15 +61,23 @@ func (l *lake) job(t *testing.T, log *fault.Log, plan *fault.Plan) error {
 	return pipeline.New(pipeline.Config{
 		Source: log, Writer: w, Committer: l.committer(t), Schema: target.Schema,
 		NewDecoder: func() (pipeline.Decoder, error) { return decode.NewJSON(target.Schema, decode.DefaultJSONOptions()) },
-		Metrics:    metric.NewJob("job", nil), Log: slog.New(slog.DiscardHandler), Workers: 2, MemoryBytesMax: 1 << 30,
+		Metrics:    metric.NewJob("job", nil), Log: slog.New(slog.DiscardHandler), Workers: 2, MemoryBytesMax: memoryBytesMax,
 		CommitInterval: time.Hour, MetadataInterval: time.Hour, ShutdownTimeout: time.Minute, UntilCaughtUp: true,
 		NewID: uuid.NewString,
 	}).Run(t.Context())
 }
 
 // The n-th operation on the store of data files fails, for every n, before or after it took effect, and the job ends of
-// it. It is started again, and then every record is in the table once (C01, C13).
+// it, or goes on when it was a file that is stored early. It is started again, and then every record is in the table once
+// (C01, C13).
 func TestStoreFaultSweepOfAWholeJob(t *testing.T) {
+	const fileBytes = 25 << 10 // that an open file takes which has but a row
+	t.Run("with room", func(t *testing.T) { sweepJob(t, 1<<30, 3) })
+	t.Run("with room for three files", func(t *testing.T) { sweepJob(t, 6*fileBytes, 6) })
+}
+
+// sweepJob fails the operations of jobs of which at least so many files come out.
+func sweepJob(t *testing.T, memoryBytesMax int64, filesMin int) {
 	const rows = 24
 	build := func() (*lake, *fault.Log) {
 		log := fault.NewLog("cluster-1")
@@ -81,18 +89,26 @@ func TestStoreFaultSweepOfAWholeJob(t *testing.T) {
 	}
 	count := &fault.Plan{}
 	l, log := build()
-	if err := l.job(t, log, count); err != nil {
+	if err := l.job(t, log, count, memoryBytesMax); err != nil {
 		t.Fatal(err)
 	}
 	l.mustHold(t, rows)
+	if count.Count() < 3*filesMin { // each is created, written and closed
+		t.Fatalf("%d operations", count.Count())
+	}
 	for at := 1; at <= count.Count(); at++ {
-		for _, after := range []bool{false, true} {
+		sides := []bool{false, true}
+		if filesMin > 3 { // many operations are alike
+			sides = []bool{at%2 == 0}
+		}
+		for _, after := range sides {
 			l, log := build()
 			plan := &fault.Plan{At: at, After: after}
-			if err := l.job(t, log, plan); !errors.Is(err, fault.ErrInjected) {
+			err := l.job(t, log, plan, memoryBytesMax)
+			if early := err == nil && filesMin > 3; !early && !errors.Is(err, fault.ErrInjected) {
 				t.Fatalf("operation %d, after %t: error %v", at, after, err)
 			}
-			if err := l.job(t, log, plan); err != nil {
+			if err := l.job(t, log, plan, memoryBytesMax); err != nil {
 				t.Fatalf("operation %d, after %t, started again: %v", at, after, err)
 			}
 			l.mustHold(t, rows)

@@ -43,11 +43,15 @@ type Writer struct {
 	splitters sync.Pool
 	joins     sync.Pool // of *bufio.Writer
 	files     filePool
-	fileBytes int64 // what an open file holds beside its buffers
-	buffered  atomic.Int64
 
-	mu      sync.Mutex // guards current
+	fileBytes      int64 // what an open file holds beside its buffers
+	describedBytes int64 // what the description of a sealed file holds
+	buffered       atomic.Int64
+	clock          atomic.Int64 // all bytes that were ever buffered: the time by which files are old
+
+	mu      sync.Mutex // guards the fields below
 	current *generation
+	freed   func() // called when bytes are freed
 }
 
 var _ pipeline.Writer = (*Writer)(nil)
@@ -58,8 +62,10 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{target: target, options: o, terms: terms}
-	w.fileBytes = fileBytes + int64(leaves(target.Schema.Fields))*leafBytes
+	w := &Writer{target: target, options: o, terms: terms, freed: func() {}}
+	columns := int64(leaves(target.Schema.Fields))
+	w.fileBytes = fileBytes + columns*leafBytes
+	w.describedBytes = fileBytes + columns*describedLeafBytes
 	w.splitters.New = func() any { return newSplitter(terms) }
 	w.joins.New = func() any { return bufio.NewWriterSize(nil, joinBytes) }
 	w.files.make = func() (*parquet.File, error) { return parquet.NewFile(target.Schema, o.Parquet) }
@@ -72,11 +78,12 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// What an open file holds beside its buffers, as measured: its name, partition value and encoder. It matters where
-// there are thousands of partition values with few rows each.
+// What a file holds beside its buffers, as measured: its name, partition value and encoder, or its description. It
+// matters where there are thousands of partition values with few rows each.
 const (
-	fileBytes = 1 << 10
-	leafBytes = 1200 // for each column
+	fileBytes          = 1 << 10
+	leafBytes          = 1200 // for each column of an open file
+	describedLeafBytes = 400  // for each column of a sealed file
 )
 
 // leaves counts the columns that hold values.
@@ -92,9 +99,7 @@ const joinBytes = 64 << 10
 
 // Write copies the rows of the batch into the open files of their partition values.
 func (w *Writer) Write(_ context.Context, b *record.Batch) error {
-	w.mu.Lock()
-	g := w.current
-	w.mu.Unlock()
+	g := w.generation()
 	s := w.splitters.Get().(*splitter)
 	defer func() {
 		s.forget()
@@ -107,6 +112,12 @@ func (w *Writer) Write(_ context.Context, b *record.Batch) error {
 		}
 	}
 	return nil
+}
+
+func (w *Writer) generation() *generation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.current
 }
 
 // Rotate implements pipeline.Writer.
@@ -122,9 +133,17 @@ func (w *Writer) Rotate() pipeline.Flush {
 // BufferedBytes implements pipeline.Writer.
 func (w *Writer) BufferedBytes() int64 { return w.buffered.Load() }
 
+// OnFreed implements pipeline.Writer.
+func (w *Writer) OnFreed(freed func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.freed = freed
+}
+
 // hold counts what a file holds now in place of what it held.
 func (w *Writer) hold(f *dataFile, bytes int64) {
 	w.buffered.Add(bytes - f.held)
+	w.clock.Add(max(0, bytes-f.held))
 	f.held = bytes
 }
 
@@ -136,6 +155,15 @@ func (w *Writer) release(f *dataFile) {
 	w.hold(f, 0)
 	w.files.give(f.rows)
 	f.rows = nil
+	w.notify()
+}
+
+// notify says that bytes were freed. The caller holds no lock.
+func (w *Writer) notify() {
+	w.mu.Lock()
+	freed := w.freed
+	w.mu.Unlock()
+	freed()
 }
 
 // filePool keeps encoders with their buffers between flushes: with a commit a second and a file a partition value
