@@ -195,20 +195,11 @@ func (f *File) EncodedBytes() int64 {
 	return total
 }
 
-// openBytes estimates the encoded size of the open row group. A page that is still open is taken to compress as those
-// before it did.
+// openBytes estimates the encoded size of the open row group.
 func (f *File) openBytes() int64 {
 	var total int64
 	for i := range f.leaves {
-		l := &f.leaves[i]
-		page := int64(l.page.bytes)
-		if l.dict.active {
-			page = int64(4*len(l.dict.indices) + len(l.dict.plain))
-		}
-		if c := &l.chunk; c.uncompressed > 0 {
-			page = page * c.size() / c.uncompressed
-		}
-		total += l.chunk.size() + page
+		total += f.leaves[i].openBytes()
 	}
 	return total
 }

@@ -284,6 +284,37 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestSizeEstimate checks that an open page is taken for what it will be, not for what it holds: target sizes of files
+// and row groups rest on it.
+func TestSizeEstimate(t *testing.T) {
+	s := &record.Schema{Fields: []record.Field{{ID: 1, Name: "c", Type: record.Type{Kind: record.KindLong}}}}
+	for name, value := range map[string]func(i int) int64{
+		"a sequence":    func(i int) int64 { return int64(i) },
+		"few values":    func(i int) int64 { return int64(i % 100) },
+		"many and wide": func(i int) int64 { return int64(i) * 0x1E3779B97F4A7C15 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{DictionaryBytesMax: 1 << 20, PageBytesMax: 64 << 10, Encodings: EncodingsAuto}
+			f := newFile(t, s, o)
+			rows := make([][]any, 30000) // pages of 8,000 numbers or 20,000 indices, the last one not full
+			for i := range rows {
+				rows[i] = []any{value(i)}
+			}
+			if err := f.Append(columnsOf(s, rows), nil); err != nil {
+				t.Fatal(err)
+			}
+			estimate := f.EncodedBytes()
+			d, err := f.Finish(io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := estimate - d.SizeBytes; max(off, -off) > 1000+d.SizeBytes/20 {
+				t.Errorf("estimated %d bytes for a file of %d", estimate, d.SizeBytes)
+			}
+		})
+	}
+}
+
 func TestSmallFileAllocations(t *testing.T) {
 	s := referenceSchema()
 	o := DefaultOptions()

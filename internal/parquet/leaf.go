@@ -162,6 +162,24 @@ func (p *page) reset() {
 	*p = page{plain: p.plain[:0], defs: p.defs[:0], reps: p.reps[:0], stats: stats}
 }
 
+// taken is the memory of the open page's values.
+func (l *leaf) taken() int64 {
+	if l.dict.active {
+		return int64(4 * len(l.dict.indices))
+	}
+	return int64(l.page.bytes)
+}
+
+// openBytes estimates the size of the open chunk in the file. The open page is taken to become as small as those before
+// it did; how far the dictionary can be compressed is not known.
+func (l *leaf) openBytes() int64 {
+	page, c := l.taken(), &l.chunk
+	if c.taken > 0 {
+		page = page * c.data.bytes / c.taken
+	}
+	return c.size() + page + int64(len(l.dict.plain))
+}
+
 // held is the memory of the leaf's buffers.
 func (l *leaf) held() int64 {
 	return int64(cap(l.page.plain)+cap(l.page.defs)+cap(l.page.reps)) + l.dict.held() + l.bloom.held() + l.chunk.held()

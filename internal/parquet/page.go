@@ -12,6 +12,7 @@ type chunk struct {
 	dictionary   rope // the dictionary page
 	data         rope // the data pages
 	uncompressed int64
+	taken        int64 // memory of the pages' values before they were encoded
 	rows         int64
 	pagesOf      [format.ByteStreamSplit + 1]int32 // data pages by encoding
 	pages        []pageInfo
@@ -38,6 +39,7 @@ func (l *leaf) finishPage(f *File, w *workspace) error {
 	if l.dict.active && l.dict.pages == 0 && !l.dict.pays(p) {
 		l.dismissDictionary(f.options.Pool)
 	}
+	l.chunk.taken += l.taken()
 	if l.dict.active {
 		l.encodeIndices(f.options.Pool)
 	}
