@@ -79,13 +79,14 @@ func (t *leafType) otherEncodings() []format.Encoding {
 		return encodingsOfFloats
 	case format.ByteArray:
 		return encodingsOfBytes
-	default: // DuckDB refuses byte stream split for values of a fixed length
+	default:
 		return nil
 	}
 }
 
+// Byte stream split is for whole numbers and values of a fixed length too, and DuckDB 1.5 refuses to read it there.
 var (
-	encodingsOfInts   = []format.Encoding{format.DeltaBinaryPacked, format.ByteStreamSplit}
+	encodingsOfInts   = []format.Encoding{format.DeltaBinaryPacked}
 	encodingsOfFloats = []format.Encoding{format.ByteStreamSplit}
 	encodingsOfBytes  = []format.Encoding{format.DeltaLengthByteArray, format.DeltaByteArray}
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -48,6 +49,20 @@ func otherEncodingsOf(t *testing.T, s *record.Schema) map[string]format.Encoding
 		}
 	}
 	return out
+}
+
+// DuckDB 1.5 refuses byte stream split for all but these.
+func TestByteStreamSplitIsForFloats(t *testing.T) {
+	for _, s := range samples() {
+		l, err := newLeafType(s.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		float := s.typ.Kind == record.KindFloat || s.typ.Kind == record.KindDouble
+		if got := slices.Contains(l.otherEncodings(), format.ByteStreamSplit); got != float {
+			t.Errorf("%s may be split into byte streams: %v, want %v", s.name, got, float)
+		}
+	}
 }
 
 // TestAutoPicks shows what wins on which data.
