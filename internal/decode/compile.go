@@ -31,6 +31,7 @@ type field struct {
 	low, high int64 // of integer literals
 	scale     int64 // from an integer literal's unit to the column's
 	object    *object
+	depth     int    // of the map itself
 	key       *field // of a map
 	element   *field // of a list, or the value of a map
 	nullAt    int    // where a null was last met
@@ -140,7 +141,7 @@ func (c *compiler) container(f *field, r *record.Field, depth int) {
 		f.element = &field{}
 		c.field(f.element, &inner[0], join(f.path, "element"), depth)
 	case f.kind == record.KindMap && len(inner) == 2:
-		f.key, f.element = &field{}, &field{}
+		f.depth, f.key, f.element = depth, &field{}, &field{}
 		c.field(f.key, &inner[0], join(f.path, "key"), depth)
 		c.field(f.element, &inner[1], join(f.path, "value"), depth)
 		if k := inner[0].Type.Kind; k == record.KindStruct || k == record.KindList || k == record.KindMap {

@@ -15,7 +15,7 @@ type JSONOptions struct {
 	// AcceptNumbersInStrings lets "12" fill an int, long, float or double column, by the same rules as 12.
 	AcceptNumbersInStrings bool
 	// RejectDuplicateKeys rejects a record in which an object of the schema, or a map, has a key twice. Otherwise the
-	// last one wins; the others must still be valid for their column. Keys of ignored fields are not compared.
+	// last one wins, whatever the others hold, as long as it is JSON. Keys of ignored fields are not compared.
 	RejectDuplicateKeys bool
 	// RejectTombstones rejects records with a null value. Otherwise they are skipped and counted.
 	RejectTombstones bool
@@ -53,14 +53,15 @@ type JSON struct {
 	root    object
 	lists   []*record.Column // lists and maps that have an entry a row, of the batch at hand
 
-	b       []byte // the record value at hand
-	marks   marks  // of b
-	scratch []byte // an unescaped string, until the next one
-	arena   []byte // strings that live on in batches; never rewritten
-	date    date
-	nesting []byte // brackets that are open in a value that is skipped
-	order   []int32
-	fault   fault
+	b         []byte // the record value at hand
+	marks     marks  // of b
+	scratch   []byte // an unescaped string, until the next one
+	arena     []byte // strings that live on in batches; never rewritten
+	date      date
+	postponed []postponed // of the objects that are open, outer ones first
+	nesting   []byte      // brackets that are open in a value that is skipped
+	order     []int32
+	fault     fault
 }
 
 // scratchBytesMax is what is kept between blocks. Few messages are larger, and those that are should not pin memory.
@@ -110,6 +111,7 @@ func (d *JSON) Decode(block *record.Block, batch *record.Batch) (tombstones, con
 func (d *JSON) record(value []byte, row int) bool {
 	d.b = value
 	d.marks.mark(value)
+	d.postponed = d.postponed[:0]
 	for _, c := range d.lists {
 		c.Offsets[row+1] = c.Offsets[row]
 	}

@@ -142,6 +142,12 @@ func TestJSONDoesNotAllocateInSteadyState(t *testing.T) {
 	}{
 		"narrow": {narrowSchema(record.KindLong), narrowMessages(256, false)},
 		"wide":   {wideSchema(), wideMessages(256, false)},
+		"nested": {everyKind(), []string{
+			`{"o":{"id":1,"w":"x","in":{"x":2,"l":[1,null,3]}},"ints":[1,2,3,4,5,6,7,8,9],"lists":[[1],[],[2,3]],` +
+				`"objs":[{"a":1,"t":["x","y"]},{"a":2,"t":[]}],"m":{"a":1,"b":2},"mi":{"1":{"a":2,"t":[3]}}}`,
+			`{"mt":{"1970-01-01T01:00:00Z":true},"mm":{"true":{"a":1,"b":2}},"md":{"1.5":"x"},"x":{"y":[[{}]]}}`,
+			`{"u":"f79c3e09-677c-4bbd-a479-3f349cb785e7","big":"1.5","t":"12:00:00","day":"2026-11-29","tzn":1}`,
+		}},
 		"any order, unknown and duplicate keys": {wideSchema(), []string{
 			`{"ok":true,"zz":[1,{"a":"b"}],"device":{"w":1,"os":"x"},"id":3,"qty":1,"qty":2,"score":0.12345678901234567890}`,
 			`{"score":1.5,"price":"12.34","device":{"os":"x","q":null},"ts":"2026-11-29T00:00:00.000Z","id":4}`,

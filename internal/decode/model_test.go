@@ -28,9 +28,9 @@ func modelRow(in []byte, s *record.Schema, o JSONOptions) (row, why string) {
 	return modelObject(v, s.Fields, o)
 }
 
-// modelObject reads each member, so that a bad one rejects the record even when a later one replaces it.
+// modelObject reads each member; the last one of a key counts, whatever the others are.
 func modelObject(v *jsonValue, fields []record.Field, o JSONOptions) (row, why string) {
-	texts := map[string]string{}
+	texts, whys := map[string]string{}, map[string]string{}
 	for i, key := range v.keys {
 		at := slices.IndexFunc(fields, func(f record.Field) bool { return f.Name == key })
 		if at < 0 {
@@ -42,14 +42,13 @@ func modelObject(v *jsonValue, fields []record.Field, o JSONOptions) (row, why s
 		if _, twice := texts[key]; twice && o.RejectDuplicateKeys {
 			return "", "duplicate key " + key
 		}
-		text, why := modelValue(v.values[i], fields[at].Type, o)
-		if why != "" {
-			return "", key + ": " + why
-		}
-		texts[key] = text
+		texts[key], whys[key] = modelValue(v.values[i], fields[at].Type, o)
 	}
 	var shown []string
 	for _, f := range fields {
+		if why := whys[f.Name]; why != "" {
+			return "", f.Name + ": " + why
+		}
 		switch text := texts[f.Name]; {
 		case text != "" && text != "null":
 			shown = append(shown, f.Name+"="+text)
@@ -62,7 +61,7 @@ func modelObject(v *jsonValue, fields []record.Field, o JSONOptions) (row, why s
 
 // modelValue is a value as showValue has it.
 func modelValue(v *jsonValue, t record.Type, o JSONOptions) (text, why string) {
-	if v.scalar == nil {
+	if v.kind == 0 && v.scalar == nil {
 		return "null", ""
 	}
 	switch t.Kind {
@@ -122,7 +121,7 @@ func modelList(v *jsonValue, t record.Type, o JSONOptions) (text, why string) {
 }
 
 func modelMap(v *jsonValue, t record.Type, o JSONOptions) (text, why string) {
-	var keys, shown []string
+	var keys, shown, whys []string
 	for i := range v.keys {
 		key, why := modelText(v.keys[i], t.Fields[0].Type)
 		if why != "" {
@@ -132,22 +131,19 @@ func modelMap(v *jsonValue, t record.Type, o JSONOptions) (text, why string) {
 		if why == "" && text == "null" && t.Fields[1].Required {
 			why = "null value"
 		}
-		if why != "" {
-			return "", why
-		}
 		same := key
 		if same == "-0" {
 			same = "0" // equal as numbers
 		}
 		if at := slices.Index(keys, same); at >= 0 {
-			keys, shown = slices.Delete(keys, at, at+1), slices.Delete(shown, at, at+1)
+			keys, shown, whys = slices.Delete(keys, at, at+1), slices.Delete(shown, at, at+1), slices.Delete(whys, at, at+1)
 			if o.RejectDuplicateKeys {
 				return "", "duplicate key " + key
 			}
 		}
-		keys, shown = append(keys, same), append(shown, key+":"+text)
+		keys, shown, whys = append(keys, same), append(shown, key+":"+text), append(whys, why)
 	}
-	return "[" + strings.Join(shown, " ") + "]", ""
+	return "[" + strings.Join(shown, " ") + "]", strings.Join(whys, "")
 }
 
 var (
@@ -184,8 +180,14 @@ func modelNumber(s string, t record.Type) (text, why string) {
 	if v.Cmp(bound) >= 0 || v.Cmp(bound.Neg(bound)) < 0 {
 		return "", "overflow"
 	}
+	if t.Millis {
+		v.Mul(v, big.NewInt(1000))
+	}
 	if t.Kind == record.KindTime && (v.Sign() < 0 || v.Cmp(big.NewInt(86_400_000_000)) >= 0) {
 		return "", "no time of day"
+	}
+	if !v.IsInt64() {
+		return "", "overflow"
 	}
 	return v.String(), ""
 }

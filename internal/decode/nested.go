@@ -75,6 +75,12 @@ func (d *JSON) mapping(f *field, p, row int) int {
 		return -1
 	}
 	replaced := d.replaced(f.key.col, from)
+	for _, late := range d.dropPostponed(f.depth) {
+		if replaced == nil || !replaced[late.ordinal] {
+			d.fault = late.fault
+			return -1
+		}
+	}
 	if replaced == nil {
 		return end
 	}
@@ -83,7 +89,9 @@ func (d *JSON) mapping(f *field, p, row int) int {
 	}
 	f.key.col.Truncate(from)
 	f.element.col.Truncate(from)
-	return d.entries(f, p, row, replaced)
+	end = d.entries(f, p, row, replaced)
+	d.dropPostponed(f.depth) // those of replaced entries, once more
+	return end
 }
 
 // entries appends the entries of the object at p, except those whose ordinal is replaced.
@@ -97,7 +105,7 @@ func (d *JSON) entries(f *field, p, row int, replaced []bool) int {
 		if p = d.mapKey(f.key, p); p < 0 {
 			return -1
 		}
-		if p = d.element(f, p); p < 0 {
+		if p = d.entry(f, i, p); p < 0 {
 			return -1
 		}
 		if replaced != nil && replaced[i] {
@@ -115,6 +123,16 @@ func (d *JSON) entries(f *field, p, row int, replaced []bool) int {
 			return d.fail(f.path, p, "expected , or } after a value, found "+describe(b, p))
 		}
 	}
+}
+
+// entry appends the value at p, the one of that ordinal, to the map's values; a null when its fault is postponed.
+func (d *JSON) entry(f *field, ordinal, p int) int {
+	n := f.element.col.Len
+	end := d.element(f, p)
+	if end < 0 && f.element.col.Len > n {
+		end = d.postponeEntry(f, ordinal, p)
+	}
+	return end
 }
 
 // mapKey appends the key at p to the map's keys, and steps over the colon.

@@ -24,16 +24,18 @@ func (d *JSON) object(o *object, p, row int) int {
 				at = f
 			}
 		}
-		p = space(b, p)
+		start := space(b, p)
 		if f.seen < o.generation {
 			f.seen = o.generation
-			p = d.value(f, p, row)
+			p = d.value(f, start, row)
 		} else {
-			p = d.again(o, f, p, row)
+			p = d.again(o, f, start, row)
 		}
 		if uint(p) >= uint(len(b)) || b[p] != ',' {
 			if p < 0 {
-				return -1
+				if p = d.postponeMember(o, f, start, row); p < 0 {
+					return -1
+				}
 			}
 			if p = space(b, p); p >= len(b) || b[p] != ',' {
 				return d.last(o, p, row)
@@ -116,17 +118,21 @@ func (d *JSON) colon(path string, p int) int {
 // again reads the value at p of a field that the object has had before, where the last one wins, or that is ignored.
 func (d *JSON) again(o *object, f *field, p, row int) int {
 	if f.seen == ignored {
-		return d.skip(o, p)
+		return d.skip(o.path, o.depth, p)
 	}
 	if d.options.RejectDuplicateKeys {
 		return d.fail(f.path, p, "the key is there twice")
 	}
+	d.forgive(f)
 	clearValue(f.col, row)
 	return d.value(f, p, row)
 }
 
 // complete ends the object at its closing brace p.
 func (d *JSON) complete(o *object, p, row int) int {
+	if len(d.postponed) > 0 && d.unforgiven(o.depth) {
+		return -1
+	}
 	for _, f := range o.required {
 		if f.col.Valid[row] {
 			continue

@@ -2,32 +2,32 @@ package decode
 
 import "fmt"
 
-// skip steps over the value at p of a key that the schema does not have, and checks it like any other. It needs no
-// stack: what is open is a list of closing brackets, no longer than DepthMax.
-func (d *JSON) skip(o *object, p int) int {
+// skip steps over the value at p, which fills no column, inside of an object of that depth, and checks it like any
+// other. It needs no stack: what is open is a list of closing brackets, no longer than DepthMax.
+func (d *JSON) skip(path string, depth, p int) int {
 	b := d.b
 	if p < len(b) && b[p] != '{' && b[p] != '[' {
-		return d.skipScalar(o.path, p)
+		return d.skipScalar(path, p)
 	}
 	d.nesting = d.nesting[:0]
 	for {
 		if p >= len(b) {
-			return d.fail(o.path, p, "expected a value, found the end of the text")
+			return d.fail(path, p, "expected a value, found the end of the text")
 		}
 		opened := b[p] == '{' || b[p] == '['
 		if opened {
-			if o.depth+len(d.nesting) >= d.options.DepthMax {
-				return d.fail(o.path, p, fmt.Sprintf("nested deeper than %d", d.options.DepthMax))
+			if depth+len(d.nesting) >= d.options.DepthMax {
+				return d.fail(path, p, fmt.Sprintf("nested deeper than %d", d.options.DepthMax))
 			}
 			d.nesting = append(d.nesting, b[p]+2) // ] and } follow two after [ and {
 			p = space(b, p+1)
 		} else {
-			p = d.skipScalar(o.path, p)
+			p = d.skipScalar(path, p)
 		}
 		if p < 0 {
 			return -1
 		}
-		if p = d.skipBetween(o.path, p, opened); p < 0 || len(d.nesting) == 0 {
+		if p = d.skipBetween(path, p, opened); p < 0 || len(d.nesting) == 0 {
 			return p
 		}
 	}
