@@ -73,22 +73,24 @@ func kindOf(e format.Encoding) pageKind {
 type way uint8
 
 const (
-	wayGeneral  way = iota // search for matches
-	wayLiterals            // only code the bytes: three times as fast, where there are no matches
+	wayGeneral  way = iota // search for matches as well as the level says
+	wayFast                // search for matches as fast as it goes
+	wayLiterals            // only code the bytes
 	wayStored              // as it is
 )
 
 const (
-	// judgeBytes is how much of a column goes by between two judgements of its way: each costs a page twice.
+	// judgeBytes is how much of a column goes by between two judgements of its way: each makes a page three times.
 	judgeBytes = 64 << 20
 	// judgeBytesMin is the least page to judge by.
 	judgeBytesMin = 4 << 10
-	// Matches must save so much of a page to be worth the search, and coding so much to be worth it.
-	matchesWorth = 0.01
-	codingWorth  = 0.03
+	// worth is the part of a page that a slower way must save. The ways differ in speed by a factor of two to four.
+	worth = 0.02
+	// worthOfLevel is the same where a level was asked for: then size is what matters.
+	worthOfLevel = 0.002
 )
 
-// appendPage appends a page's frame, made in the way that its column was found to need.
+// appendPage appends a page's frame, made in the way that its column was found to need. Level 0 is none asked for.
 func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body []byte) ([]byte, error) {
 	k.mu.Lock()
 	p := &k.kinds[kind]
@@ -105,10 +107,14 @@ func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body [
 	switch way {
 	case wayLiterals:
 		out, known := w.literals.AppendFrame(dst, body, table)
-		k.learn(kind, wayLiterals, known)
+		if known != table {
+			k.learn(kind, wayLiterals, known)
+		}
 		return out, nil
 	case wayStored:
 		return literal.AppendStored(dst, body), nil
+	case wayFast:
+		return w.appendZstd(zstdLevelFast, dst, body)
 	default:
 		return w.appendZstd(level, dst, body)
 	}
@@ -120,29 +126,47 @@ func (k *learned) learn(kind pageKind, way way, table *literal.Table) {
 	k.kinds[kind].way, k.kinds[kind].table = way, table
 }
 
-// judge makes the frame in both ways, returns the smaller one and learns from it.
+// judge makes the frame in every way, returns the smallest and learns which way pays. It asks of a slower way that it
+// saves something: from stored over literals and fast to general.
 func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte) ([]byte, error) {
+	least := int(worth * float64(len(body)))
+	if level > 0 {
+		least = int(worthOfLevel * float64(len(body)))
+	}
+	chosen, size := wayStored, len(body)
+	try := func(way way, bytes int) {
+		if bytes < size-least {
+			chosen, size = way, bytes
+		}
+	}
+	coded, table := w.literals.AppendFrame(w.trial[:0], body, nil)
+	w.trial = coded
+	try(wayLiterals, len(coded))
 	start := len(dst)
-	out, err := w.appendZstd(level, dst, body)
+	out, err := append(dst, coded...), error(nil)
+	if level == 0 {
+		if out, err = w.smaller(zstdLevelFast, out, start, body, func(bytes int) { try(wayFast, bytes) }); err != nil {
+			return nil, err
+		}
+	}
+	out, err = w.smaller(level, out, start, body, func(bytes int) { try(wayGeneral, bytes) })
+	if chosen != wayLiterals {
+		table = nil
+	}
+	k.learn(kind, chosen, table)
+	return out, err
+}
+
+// smaller puts a frame of the level in the place of the one at out[start:] where it is smaller, and says its size.
+func (w *workspace) smaller(level int, out []byte, start int, body []byte, size func(bytes int)) ([]byte, error) {
+	frame, err := w.appendZstd(level, w.trial[:0], body)
 	if err != nil {
 		return nil, err
 	}
-	general := len(out) - start
-	coded, table := w.literals.AppendFrame(w.trial[:0], body, nil)
-	w.trial = coded
-	way, best := wayGeneral, general
-	if worth := int(matchesWorth * float64(len(body))); len(coded) <= general+worth {
-		way, best = wayLiterals, len(coded)
-	}
-	if worth := int(codingWorth * float64(len(body))); best >= len(body)-worth {
-		way = wayStored
-	}
-	if way != wayLiterals {
-		table = nil
-	}
-	k.learn(kind, way, table)
-	if len(coded) < general {
-		return append(out[:start], coded...), nil
+	w.trial = frame
+	size(len(frame))
+	if len(frame) < len(out)-start {
+		out = append(out[:start], frame...)
 	}
 	return out, nil
 }
