@@ -28,56 +28,70 @@ func appendStreams(out, plain []byte, width int) []byte {
 
 // splitStreams8 takes 8 values of 8 bytes at a time, and returns how many it took.
 func splitStreams8(to, plain []byte, n int) int {
-	var square [8]uint64
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		values := plain[8*i : 8*i+64]
-		for k := range square {
-			square[k] = binary.LittleEndian.Uint64(values[8*k:])
-		}
-		transpose(&square)
-		for stream, bytes := range square {
-			binary.LittleEndian.PutUint64(to[stream*n+i:], bytes)
-		}
+		v := (*[64]byte)(plain[8*i:])
+		storeStreams(to[i:], n,
+			binary.LittleEndian.Uint64(v[0:]), binary.LittleEndian.Uint64(v[8:]),
+			binary.LittleEndian.Uint64(v[16:]), binary.LittleEndian.Uint64(v[24:]),
+			binary.LittleEndian.Uint64(v[32:]), binary.LittleEndian.Uint64(v[40:]),
+			binary.LittleEndian.Uint64(v[48:]), binary.LittleEndian.Uint64(v[56:]))
 	}
 	return i
 }
 
-// splitStreams4 takes 16 values of 4 bytes at a time: two halves side by side in the square.
-func splitStreams4(to, plain []byte, n int) int {
-	var square [8]uint64
-	i := 0
-	for ; i+16 <= n; i += 16 {
-		values := plain[4*i : 4*i+64]
-		for k := range square {
-			low, high := binary.LittleEndian.Uint32(values[4*k:]), binary.LittleEndian.Uint32(values[32+4*k:])
-			square[k] = uint64(high)<<32 | uint64(low)
-		}
-		transpose(&square)
-		for stream, bytes := range square[:4] {
-			binary.LittleEndian.PutUint64(to[stream*n+i:], bytes)
-			binary.LittleEndian.PutUint64(to[stream*n+i+8:], square[4+stream])
-		}
-	}
-	return i
-}
-
-// transpose turns a square of 8 times 8 bytes over: byte k of word i becomes byte i of word k. It exchanges halves of
-// 4, then 2, then 1 bytes between words that are as far apart.
-func transpose(s *[8]uint64) {
-	for i := range 4 {
-		s[i], s[i+4] = exchange(s[i], s[i+4], 32, 0x00000000FFFFFFFF)
-	}
-	for _, i := range [4]int{0, 1, 4, 5} {
-		s[i], s[i+2] = exchange(s[i], s[i+2], 16, 0x0000FFFF0000FFFF)
-	}
-	for i := 0; i < 8; i += 2 {
-		s[i], s[i+1] = exchange(s[i], s[i+1], 8, 0x00FF00FF00FF00FF)
-	}
+// storeStreams turns a square of 8 times 8 bytes over: byte k of word i becomes byte i of word k, which goes to the
+// stream k, n bytes after the stream before. Halves of 4, then 2, then 1 bytes are exchanged between words that are as
+// far apart.
+func storeStreams(to []byte, n int, a, b, c, d, e, f, g, h uint64) {
+	a, e = exchange(a, e, 32, 0x00000000FFFFFFFF)
+	b, f = exchange(b, f, 32, 0x00000000FFFFFFFF)
+	c, g = exchange(c, g, 32, 0x00000000FFFFFFFF)
+	d, h = exchange(d, h, 32, 0x00000000FFFFFFFF)
+	a, c = exchange(a, c, 16, 0x0000FFFF0000FFFF)
+	b, d = exchange(b, d, 16, 0x0000FFFF0000FFFF)
+	e, g = exchange(e, g, 16, 0x0000FFFF0000FFFF)
+	f, h = exchange(f, h, 16, 0x0000FFFF0000FFFF)
+	a, b = exchange(a, b, 8, 0x00FF00FF00FF00FF)
+	c, d = exchange(c, d, 8, 0x00FF00FF00FF00FF)
+	e, f = exchange(e, f, 8, 0x00FF00FF00FF00FF)
+	g, h = exchange(g, h, 8, 0x00FF00FF00FF00FF)
+	binary.LittleEndian.PutUint64(to, a)
+	binary.LittleEndian.PutUint64(to[n:], b)
+	binary.LittleEndian.PutUint64(to[2*n:], c)
+	binary.LittleEndian.PutUint64(to[3*n:], d)
+	binary.LittleEndian.PutUint64(to[4*n:], e)
+	binary.LittleEndian.PutUint64(to[5*n:], f)
+	binary.LittleEndian.PutUint64(to[6*n:], g)
+	binary.LittleEndian.PutUint64(to[7*n:], h)
 }
 
 // exchange swaps the bits of low that the mask leaves out with those of high that it names.
-func exchange(low, high uint64, shift int, mask uint64) (uint64, uint64) {
+func exchange(low, high uint64, shift uint, mask uint64) (uint64, uint64) {
 	x := (low>>shift ^ high) & mask
 	return low ^ x<<shift, high ^ x
+}
+
+// splitStreams4 takes 8 values of 4 bytes at a time, and returns how many it took.
+func splitStreams4(to, plain []byte, n int) int {
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		v := (*[32]byte)(plain[4*i:])
+		// Two squares of 4 times 4 bytes side by side.
+		a, b := pair(v[0:], v[16:]), pair(v[4:], v[20:])
+		c, d := pair(v[8:], v[24:]), pair(v[12:], v[28:])
+		a, c = exchange(a, c, 16, 0x0000FFFF0000FFFF)
+		b, d = exchange(b, d, 16, 0x0000FFFF0000FFFF)
+		a, b = exchange(a, b, 8, 0x00FF00FF00FF00FF)
+		c, d = exchange(c, d, 8, 0x00FF00FF00FF00FF)
+		binary.LittleEndian.PutUint64(to[i:], a)
+		binary.LittleEndian.PutUint64(to[n+i:], b)
+		binary.LittleEndian.PutUint64(to[2*n+i:], c)
+		binary.LittleEndian.PutUint64(to[3*n+i:], d)
+	}
+	return i
+}
+
+func pair(low, high []byte) uint64 {
+	return uint64(binary.LittleEndian.Uint32(high))<<32 | uint64(binary.LittleEndian.Uint32(low))
 }
