@@ -92,7 +92,7 @@ func (j *Job) choices() []choice {
 func CatalogTypes() []string { return []string{"rest", "sql", "hadoop"} }
 
 // Compressions lists the values of IcebergSink.Compression besides the empty one.
-func Compressions() []string { return []string{"zstd", "snappy", "gzip", "lz4_raw", "none"} }
+func Compressions() []string { return []string{"zstd", "snappy", "gzip", "lz4_raw", "none", "auto"} }
 
 func saslMechanisms() []string {
 	return []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"}

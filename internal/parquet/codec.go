@@ -22,9 +22,11 @@ const (
 	CodecGzip
 	CodecZstd
 	CodecLZ4Raw
+	// CodecAuto picks none, snappy or zstd for each column by its first pages.
+	CodecAuto
 )
 
-var codecNames = [...]string{"uncompressed", "snappy", "gzip", "zstd", "lz4_raw"}
+var codecNames = [...]string{"uncompressed", "snappy", "gzip", "zstd", "lz4_raw", "auto"}
 
 // String is Iceberg's name of the codec.
 func (c Codec) String() string {
@@ -35,7 +37,7 @@ func (c Codec) String() string {
 }
 
 // ParseCodec reads a value of Iceberg's property write.parquet.compression-codec, in any case. "none" is
-// "uncompressed", and "lz4" is LZ4_RAW: the older framing of that name is deprecated and no two readers agree on it.
+// "uncompressed", "auto" is firn's own, and "lz4" is LZ4_RAW: the older framing of that name is deprecated and no two readers agree on it.
 func ParseCodec(s string) (Codec, error) {
 	switch strings.ToLower(s) {
 	case "uncompressed", "none":
@@ -48,14 +50,16 @@ func ParseCodec(s string) (Codec, error) {
 		return CodecZstd, nil
 	case "lz4", "lz4_raw":
 		return CodecLZ4Raw, nil
+	case "auto":
+		return CodecAuto, nil
 	}
-	return 0, fmt.Errorf("parquet codec %q is not one of uncompressed, snappy, gzip, zstd, lz4_raw", s)
+	return 0, fmt.Errorf("parquet codec %q is not one of uncompressed, snappy, gzip, zstd, lz4_raw, auto", s)
 }
 
 func (c Codec) check(level int) error {
 	levelMax := 0
 	switch c {
-	case CodecNone, CodecSnappy, CodecLZ4Raw:
+	case CodecNone, CodecSnappy, CodecLZ4Raw, CodecAuto:
 	case CodecGzip:
 		levelMax = gzip.BestCompression
 	case CodecZstd:

@@ -77,7 +77,7 @@ func (f *File) columnMetaData(l *leaf, c *chunk, offset int64) format.ColumnMeta
 	m := format.ColumnMetaData{
 		Type:                  l.physical,
 		PathInSchema:          l.path,
-		Codec:                 f.options.Codec.format(),
+		Codec:                 l.codecWritten(f).format(),
 		NumValues:             c.stats.values,
 		TotalUncompressedSize: c.uncompressed,
 		TotalCompressedSize:   c.size(),

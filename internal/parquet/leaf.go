@@ -12,6 +12,8 @@ import (
 type leaf struct {
 	leafType
 	learned *learned // about the pages of this column
+	codec   Codec    // of the open file's pages, once picked by CodecAuto
+	picked  bool
 	metrics Metrics
 	keep    int // bytes of a value that bounds look at
 	page    page
@@ -202,4 +204,5 @@ func (l *leaf) reset(p *Pool) {
 	}
 	l.dict.clear(p)
 	l.bloom.release(p)
+	l.picked = false
 }

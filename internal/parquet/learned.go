@@ -13,6 +13,7 @@ import (
 type learned struct {
 	mu    sync.Mutex
 	kinds [pageKinds]learnedPages // guarded by mu
+	codec learnedCodec            // guarded by mu
 
 	encoding encodingChoice
 }

@@ -133,6 +133,11 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 	}
 	header := l.dataHeader(f.options.PageVersion, len(w.levelBuf), encoding, compressed != nil)
 	header.UncompressedPageSize, header.CompressedPageSize = int32(len(body)), int32(size)
+	if f.options.PageChecksums && compressed == nil {
+		header.CRC = checksum(body, nil)
+	} else if f.options.PageChecksums {
+		header.CRC = checksum(body[:raw], compressed)
+	}
 	head, err := w.encode(&header)
 	if err != nil {
 		return fmt.Errorf("encoding a page header: %w", err)
@@ -159,17 +164,17 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 // cheaper than the unused end of the buffer.
 const adoptBytesMin = 16 << 10
 
-// compress returns body compressed in a buffer of the pool, or nil when the file's codec is none. All chunks of a
-// column have the same codec, though the format allows others: parquet-go takes the first one for all.
+// compress returns body compressed in a buffer of the pool, or nil when the column's codec is none.
 func (l *leaf) compress(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
-	if f.options.Codec == CodecNone {
-		return nil, nil
+	codec, err := l.codecOf(f, w, kind, body)
+	if err != nil || codec == CodecNone {
+		return nil, err
 	}
 	out := f.options.Pool.get(compressBound(len(body)))
-	if f.options.Codec == CodecZstd {
+	if codec == CodecZstd {
 		return w.appendPage(l.learned, kind, f.options.Level, out, body)
 	}
-	return w.compress(f.options.Codec, f.options.Level, out, body)
+	return w.compress(codec, f.options.Level, out, body)
 }
 
 // compressPage compresses what a page has compressed. A page v2 says whether it is: it is not where that makes it no
@@ -214,6 +219,9 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 	if compressed != nil {
 		body = compressed
 		header.CompressedPageSize = int32(len(body))
+	}
+	if f.options.PageChecksums {
+		header.CRC = checksum(body, nil)
 	}
 	head, err := w.encode(&header)
 	if err != nil {
