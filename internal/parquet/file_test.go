@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	pq "github.com/parquet-go/parquet-go"
 
 	"firn/internal/record"
 )
@@ -248,6 +249,52 @@ func TestWriteErrorsAreReturnedAndNotFinal(t *testing.T) {
 				t.Errorf("after room for %d bytes: %s", left, diff)
 			}
 		}
+	}
+}
+
+// TestChecksums damages the last byte of each page, which only a CRC can tell where values are as they are.
+func TestChecksums(t *testing.T) {
+	for _, o := range []Options{
+		{PageVersion: 1}, {PageVersion: 2}, {DictionaryBytesMax: 1 << 10},
+		{PageVersion: 2, Codec: CodecSnappy}, {DictionaryBytesMax: 1 << 10, Codec: CodecSnappy},
+	} {
+		o.PageChecksums, o.PageBytesMax, o.PageRowsMax = true, 1<<10, 100
+		rows := texts(400, func(i int) int { return i % 5 })
+		data, _ := writeFile(t, textSchema(), rows, o, 7)
+		checkFile(t, textSchema(), rows, data)
+		m := &openFile(t, data).Metadata().RowGroups[0].Columns[0].MetaData
+		ends := []int64{m.DataPageOffset} // of a dictionary, if there is one
+		for _, p := range openFile(t, data).OffsetIndexes()[0].PageLocations {
+			ends = append(ends, p.Offset+int64(p.CompressedPageSize))
+		}
+		if m.DictionaryPageOffset == 0 {
+			ends = ends[1:]
+		}
+		if len(ends) < 4 {
+			t.Fatalf("%+v: %d pages", o, len(ends))
+		}
+		for _, end := range ends {
+			damaged := bytes.Clone(data)
+			damaged[end-1] ^= 0x10
+			if err := readFirstColumn(openFile(t, damaged)); !errors.Is(err, pq.ErrCorrupted) {
+				t.Errorf("%+v: damage before byte %d is read: %v", o, end, err)
+			}
+		}
+	}
+}
+
+func readFirstColumn(f *pq.File) error {
+	pages := f.RowGroups()[0].ColumnChunks()[0].Pages()
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		pq.Release(page)
 	}
 }
 

@@ -23,6 +23,8 @@ type Options struct {
 	PageRowsMax int
 	// PageVersion is 1 or 2, the layout of data pages; 0 is 1, which every reader knows.
 	PageVersion int
+	// PageChecksums writes a CRC of each page into its header, for readers that want to find damage.
+	PageChecksums bool
 	// Encodings says what a page may have beside PLAIN and a dictionary.
 	Encodings Encodings
 	// Blooms are the bloom filters to write, by field id. BloomBytesMax bounds each of them, for a column and a row

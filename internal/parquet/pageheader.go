@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"hash/crc32"
+
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -20,6 +22,11 @@ func (l *leaf) encodeLevels(w *workspace, version int) {
 	if l.def > 0 {
 		w.levelBuf = appendLevels(w.levelBuf, l.def, l.page.lead, l.page.defs)
 	}
+}
+
+// checksum is the CRC of a page, of what follows its header in the file: two parts (parquet.thrift, PageHeader).
+func checksum(a, b []byte) int32 {
+	return int32(crc32.Update(crc32.ChecksumIEEE(a), crc32.IEEETable, b))
 }
 
 // dataHeader describes the open page, but for its size.

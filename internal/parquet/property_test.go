@@ -135,6 +135,7 @@ func TestRoundTrip(t *testing.T) {
 			rows = repeat(rows, 5*len(rows))
 		}
 		o := Options{
+			PageChecksums:      rapid.Bool().Draw(rt, "checksums"),
 			PageVersion:        rapid.IntRange(1, 2).Draw(rt, "version"),
 			Encodings:          rapid.SampledFrom([]Encodings{EncodingsCompatible, EncodingsAuto}).Draw(rt, "encodings"),
 			PageRowsMax:        rapid.SampledFrom([]int{0, 1, 17}).Draw(rt, "page rows"),

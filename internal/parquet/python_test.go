@@ -31,7 +31,7 @@ func TestOtherReaders(t *testing.T) {
 		if i%3 > 0 {
 			rows = repeat(rows, 300)
 		}
-		o.PageVersion = 1 + i/2%2
+		o.PageVersion, o.PageChecksums = 1+i/2%2, i%3 == 0
 		data, _ := writeFile(t, c.schema, rows, o, 11)
 		writeCase(t, filepath.Join(dir, fmt.Sprintf("%03d", i)), c.schema, rows, data)
 		for name, e := range otherEncodingsOf(t, c.schema) {

@@ -68,6 +68,10 @@ func parquetOptions(property func(key string) string, schema *record.Schema) (pa
 		o.Encodings, err = parquet.ParseEncodings(value)
 		return err
 	})
+	p.read("firn.parquet.page-checksums", func(value string) (err error) {
+		o.PageChecksums, err = parseBool(value)
+		return err
+	})
 	p.int("write.parquet.bloom-filter-max-bytes", &o.BloomBytesMax, 1)
 	o.Blooms = p.blooms(columns)
 	return o, errors.Join(p.faults...)

@@ -44,8 +44,10 @@ func TestParquetOptions(t *testing.T) {
 		o.RowGroupBytesMax, o.PageBytesMax, o.PageRowsMax, o.DictionaryBytesMax = 5000000000, 65536, 20000, 0
 		o.BloomBytesMax = 4096
 	})
-	f("versions", map[string]string{"write.parquet.page-version": "V2", "firn.parquet.encodings": "auto"},
-		func(o *parquet.Options) { o.PageVersion, o.Encodings = 2, parquet.EncodingsAuto })
+	f("versions", map[string]string{
+		"write.parquet.page-version": "V2", "firn.parquet.encodings": "auto",
+		"firn.parquet.page-checksums": "true",
+	}, func(o *parquet.Options) { o.PageVersion, o.Encodings, o.PageChecksums = 2, parquet.EncodingsAuto, true })
 	f("blooms", map[string]string{
 		"write.parquet.bloom-filter-enabled.column.a":         "TRUE",
 		"write.parquet.bloom-filter-enabled.column.b.c":       "true",
@@ -67,6 +69,7 @@ func TestParquetOptionsThatAreWrong(t *testing.T) {
 		"write.parquet.dict-size-bytes":               "-1",
 		"write.parquet.page-version":                  "v3",
 		"firn.parquet.encodings":                      "delta",
+		"firn.parquet.page-checksums":                 "crc32",
 		"write.parquet.bloom-filter-max-bytes":        "1e6",
 		"write.parquet.bloom-filter-enabled.column.a": "yes",
 		"write.parquet.bloom-filter-fpp.column.a":     "1",
@@ -74,6 +77,7 @@ func TestParquetOptionsThatAreWrong(t *testing.T) {
 	}
 	want := []string{
 		`firn.parquet.encodings: parquet encodings "delta" are not one of compatible, auto`,
+		`firn.parquet.page-checksums: "crc32" is neither true nor false`,
 		`write.parquet.bloom-filter-enabled.column.a: "yes" is neither true nor false`,
 		`write.parquet.bloom-filter-fpp.column.a: "1" is not a share between 0 and 1`,
 		`write.parquet.bloom-filter-max-bytes: "1e6" is not a whole number of 1 or more`,

@@ -74,7 +74,7 @@ def check(path):
     case = json.load(open(path))
     data = path[: -len(".json")] + ".parquet"
     faults = []
-    f = pq.ParquetFile(data)
+    f = pq.ParquetFile(data, page_checksum_verification=True)
     got = rows_of(f.read(), case["types"])
     if got != case["rows"]:
         faults.append(f"pyarrow: want {case['rows']}\n got {got}")
