@@ -42,7 +42,11 @@ func (w *worker) next(ctx context.Context) error {
 		return nil
 	}
 	defer s.queue.done(block)
-	return w.handle(ctx, block.Block)
+	if err := w.handle(ctx, block.Block); err != nil {
+		return err
+	}
+	block.Release()
+	return nil
 }
 
 func (w *worker) handle(ctx context.Context, block *record.Block) error {

@@ -29,6 +29,17 @@ type Block struct {
 	// Gap is the part of Range that retention removed before it was read; empty when From == To.
 	Gap   Range
 	Bytes int // of keys and values, for the memory limit
+	// Free takes the block's memory back for the source; nil when it has no use for it. See Release.
+	Free func()
+}
+
+// Release gives the block's memory back to its source. Neither its records nor anything that aliases them may be used
+// after. A block that is not released, as when its job fails, is left to the garbage collector.
+func (b *Block) Release() {
+	if b.Free != nil {
+		b.Free()
+	}
+	b.Records, b.Free = nil, nil
 }
 
 // Batch is the decoded rows of one block. The columns alias the block's buffers.

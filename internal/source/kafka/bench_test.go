@@ -32,6 +32,7 @@ func BenchmarkNext(b *testing.B) {
 		}
 		for _, block := range blocks {
 			n += len(block.Records)
+			block.Release()
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package kafka
 
 import (
-	"github.com/twmb/franz-go/pkg/kgo"
+	"sync"
 
 	"firn/internal/record"
 )
@@ -13,75 +13,104 @@ const (
 	blockRecordsMax = 1 << 16
 )
 
-// appendBlocks cuts consecutive records of a partition into blocks that tile from position on. A record larger than
-// a block is a block of its own. The blocks alias the records' bytes, not the records.
-func appendBlocks(
-	blocks []*record.Block, tp record.TopicPartition, position int64, records []*kgo.Record,
-) []*record.Block {
-	for len(records) > 0 {
-		n, bytes := blockLen(records)
-		block := newBlock(tp, position, records[:n])
-		block.Bytes = bytes
-		blocks = append(blocks, block)
-		position, records = block.Range.To, records[n:]
+// cutter cuts consecutive records of a partition into blocks that tile. A record larger than a block is a block of its
+// own. A block holds the buffers that its records alias until it is released.
+type cutter struct {
+	slabs *slabs
+
+	tp      record.TopicPartition
+	next    int64 // the offset after the last record
+	from    int64 // where the block at hand begins
+	blocks  []*record.Block
+	records []record.Record // of the block at hand
+	bytes   int
+	held    []*buffer // by the block at hand
+}
+
+// start begins the blocks of a partition at a position.
+func (c *cutter) start(tp record.TopicPartition, position int64) {
+	c.tp, c.next, c.from = tp, position, position
+}
+
+// add appends a record, unless it lies before the position: a batch may begin there. Its bytes alias b, if any.
+func (c *cutter) add(r record.Record, b *buffer) {
+	if r.Offset < c.next {
+		return
 	}
+	size := len(r.Key) + len(r.Value)
+	if n := len(c.records); n > 0 && (c.bytes+size > blockBytesMax || n == blockRecordsMax) {
+		c.cut()
+	}
+	if c.records == nil {
+		c.records = c.slabs.take()
+	}
+	if b != nil && (len(c.held) == 0 || c.held[len(c.held)-1] != b) {
+		b.hold()
+		c.held = append(c.held, b)
+	}
+	c.records = append(c.records, r)
+	c.bytes += size
+	c.next = r.Offset + 1
+}
+
+// cut ends the block at hand. It covers the offsets from the last block to just after its last record. The offsets
+// between records belong to aborted transactions or were compacted away.
+func (c *cutter) cut() {
+	if len(c.records) == 0 {
+		return
+	}
+	records, held, slabs := c.records, c.held, c.slabs
+	c.blocks = append(c.blocks, &record.Block{
+		TopicPartition: c.tp, Records: records, Bytes: c.bytes,
+		Range: record.Range{TopicPartition: c.tp, From: c.from, To: c.next},
+		Free: func() {
+			for _, b := range held {
+				b.free()
+			}
+			slabs.give(records)
+		},
+	})
+	c.records, c.held, c.bytes, c.from = nil, nil, 0, c.next
+}
+
+// end gives the blocks.
+func (c *cutter) end() []*record.Block {
+	c.cut()
+	blocks := c.blocks
+	c.blocks = nil
 	return blocks
 }
 
-// blockLen is how many of the records, at least one, fit into a block, and their bytes.
-func blockLen(records []*kgo.Record) (n, bytes int) {
-	for n < len(records) && n < blockRecordsMax {
-		size := len(records[n].Key) + len(records[n].Value)
-		if n > 0 && bytes+size > blockBytesMax {
-			break
-		}
-		bytes += size
-		n++
-	}
-	return n, bytes
+// slabs keeps the records of released blocks for others. Safe for concurrent use.
+type slabs struct {
+	mu   sync.Mutex
+	idle [][]record.Record
 }
 
-// newBlock covers the offsets from position to just after the last record. The offsets between records belong to
-// aborted transactions or were compacted away.
-func newBlock(tp record.TopicPartition, position int64, records []*kgo.Record) *record.Block {
-	last := records[len(records)-1].Offset
-	block := &record.Block{
-		TopicPartition: tp,
-		Records:        make([]record.Record, len(records)),
-		Range:          record.Range{TopicPartition: tp, From: position, To: last + 1},
-	}
-	headers := newHeaders(records)
-	for i, r := range records {
-		to := &block.Records[i]
-		to.Offset = r.Offset
-		to.Timestamp = r.Timestamp
-		to.Key = r.Key
-		to.Value = r.Value
-		to.Control = r.Attrs.IsControl() // C30: a transaction marker moves the position
-		if len(r.Headers) > 0 {
-			to.Headers, headers = takeHeaders(headers, r.Headers)
-		}
-	}
-	return block
-}
+// slabsIdleMax bounds what is kept: at 1 KB a record a slab is of half a megabyte.
+const slabsIdleMax = 32
 
-// newHeaders makes room for the headers of all records at once; most records have none.
-func newHeaders(records []*kgo.Record) []record.Header {
-	n := 0
-	for _, r := range records {
-		n += len(r.Headers)
-	}
+func (s *slabs) take() []record.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.idle)
 	if n == 0 {
-		return nil
+		return make([]record.Record, 0, slabRecords)
 	}
-	return make([]record.Header, n)
+	slab := s.idle[n-1]
+	s.idle = s.idle[:n-1]
+	return slab
 }
 
-func takeHeaders(room []record.Header, from []kgo.RecordHeader) (headers, rest []record.Header) {
-	n := len(from)
-	headers, rest = room[:n:n], room[n:]
-	for i, h := range from {
-		headers[i] = record.Header{Key: h.Key, Value: h.Value}
+// slabRecords is what a slab begins with.
+const slabRecords = 512
+
+// give takes records back, unless there are so many that they would pin memory. They let go of what they alias.
+func (s *slabs) give(records []record.Record) {
+	clear(records)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) < slabsIdleMax && cap(records) <= blockRecordsMax/4 {
+		s.idle = append(s.idle, records[:0])
 	}
-	return headers, rest
 }

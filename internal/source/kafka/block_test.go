@@ -3,19 +3,21 @@ package kafka
 import (
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
+
+	"firn/internal/record"
 )
 
 func TestBlocksAreBounded(t *testing.T) {
 	f := func(name string, want []int, sizes ...int) {
 		t.Run(name, func(t *testing.T) {
-			var records []*kgo.Record
+			c := cutter{slabs: new(slabs)}
+			c.start(orders, 0)
 			for i, n := range sizes {
-				records = append(records, &kgo.Record{Offset: int64(i), Value: make([]byte, n)})
+				c.add(record.Record{Offset: int64(i), Value: make([]byte, n)}, nil)
 			}
 			var got []int
-			for _, b := range appendBlocks(nil, orders, 0, records) {
+			for _, b := range c.end() {
 				got = append(got, len(b.Records))
 			}
 			if len(got) != len(want) {
@@ -42,16 +44,19 @@ func TestBlocksTile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		position := rapid.Int64Range(0, 1<<40).Draw(t, "position")
 		offset := position
-		var records []*kgo.Record
+		var records []record.Record
+		c := cutter{slabs: new(slabs)}
+		c.start(orders, position)
 		for range rapid.IntRange(1, 30).Draw(t, "records") {
 			offset += rapid.Int64Range(0, 3).Draw(t, "hole")
-			records = append(records, &kgo.Record{
+			records = append(records, record.Record{
 				Offset: offset, Value: make([]byte, rapid.IntRange(0, blockBytesMax/3).Draw(t, "size")),
 			})
+			c.add(records[len(records)-1], nil)
 			offset++
 		}
 		next, seen := position, 0
-		for _, b := range appendBlocks(nil, orders, position, records) {
+		for _, b := range c.end() {
 			if b.Range.From != next || len(b.Records) == 0 {
 				t.Fatalf("block from %d of %d records, want from %d", b.Range.From, len(b.Records), next)
 			}

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"firn/internal/record"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 	// memory. A broker sends one whole batch anyway, however large (KIP-74).
 	fetchBytesMin = 16 << 10
 	// recordOverhead is the memory of a buffered record besides its bytes.
-	recordOverhead = int64(unsafe.Sizeof(kgo.Record{}) + unsafe.Sizeof(uintptr(0)))
+	recordOverhead = int64(unsafe.Sizeof(record.Record{}))
 )
 
 // growthGuess is how much records are taken to grow in memory before the first were seen: JSON compresses to a tenth
@@ -24,7 +26,7 @@ const growthGuess = 8
 
 // budget keeps what a client buffers within bounds. A client holds at most one answer of each broker, and the size of
 // an answer is bounded as it is sent, compressed: so the limit is divided by the brokers and by how much the records
-// have grown in memory so far. It is a hook of the client; its methods are safe for concurrent use.
+// have grown in memory so far. Its methods are safe for concurrent use.
 type budget struct {
 	bufferBytesMax int64
 	fetchBytesMax  int64
@@ -33,10 +35,10 @@ type budget struct {
 	held atomic.Int64 // bytes in memory of the same batches
 }
 
-// OnFetchBatchRead counts a batch.
-func (b *budget) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.FetchBatchMetrics) {
-	b.sent.Add(int64(m.CompressedBytes))
-	b.held.Add(int64(m.UncompressedBytes) + int64(m.NumRecords)*recordOverhead)
+// count counts a batch.
+func (b *budget) count(sent, held, records int) {
+	b.sent.Add(int64(sent))
+	b.held.Add(int64(held) + int64(records)*recordOverhead)
 }
 
 // adjustBytes is how many bytes are counted before the limits are adjusted: enough for a fair ratio.

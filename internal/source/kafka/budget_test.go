@@ -29,20 +29,18 @@ func TestBudgetLimits(t *testing.T) {
 
 func TestBudgetCountsRecordsThatGrow(t *testing.T) {
 	b := &budget{bufferBytesMax: 64 << 20, fetchBytesMax: 64 << 20}
-	client, err := kgo.NewClient(kgo.WithHooks(b), kgo.FetchMaxBytes(64<<20))
+	client, err := kgo.NewClient(kgo.FetchMaxBytes(64 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	limit := func() int32 { return client.OptValue(kgo.FetchMaxBytes).(int32) }
-	b.OnFetchBatchRead(kgo.BrokerMetadata{}, "", 0, kgo.FetchBatchMetrics{CompressedBytes: adjustBytes - 1})
+	b.count(adjustBytes-1, 0, 0)
 	b.adjust(client)
 	if limit() != 64<<20 {
 		t.Errorf("the limit is %d after too little", limit())
 	}
-	b.OnFetchBatchRead(kgo.BrokerMetadata{}, "", 0, kgo.FetchBatchMetrics{
-		CompressedBytes: 1, UncompressedBytes: 4 * adjustBytes,
-	})
+	b.count(1, 4*adjustBytes, 0)
 	b.adjust(client)
 	if limit() != 16<<20 {
 		t.Errorf("the limit is %d, want a quarter of the buffer", limit())

@@ -56,6 +56,8 @@ type settings struct {
 	// lookInterval is how often partitions that cannot be read are looked at again: topics that are gone, partitions
 	// without a leader, brokers that do not answer.
 	lookInterval time.Duration
+	// wipe overwrites memory that was let go, so that tests see who still uses it.
+	wipe bool
 }
 
 // startAt is where a never-read partition begins.

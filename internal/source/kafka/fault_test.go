@@ -52,7 +52,7 @@ func TestTakeRefusesRecordsBelowThePosition(t *testing.T) {
 	produce(t, newClient(t, cluster.ListenAddrs()), "orders", 0, "a", "b")
 	c := open(t, newSource(t, cluster.ListenAddrs(), nil), map[record.TopicPartition]int64{orders: 0})
 	c.reaches(orders, 2)
-	c.reader.take(orders, &kgo.FetchPartition{Records: []*kgo.Record{{Offset: 1}}})
+	c.reader.takeAll(answer(kgo.FetchPartition{Records: []*kgo.Record{{Offset: 1}}}))
 	if err := c.fails(); !errors.Is(err, ErrOffsetBeyondEnd) {
 		t.Errorf("Next gave %v", err)
 	}
@@ -67,7 +67,7 @@ func TestTakeFindsAGap(t *testing.T) {
 	f := func(logStart, first int64, want ...record.Range) {
 		t.Helper()
 		before := c.reader.reading[orders].position
-		c.reader.take(orders, &kgo.FetchPartition{LogStartOffset: logStart, Records: []*kgo.Record{{Offset: first}}})
+		c.reader.takeAll(answer(kgo.FetchPartition{LogStartOffset: logStart, Records: []*kgo.Record{{Offset: first}}}))
 		c.blocks = nil
 		for _, b := range c.reader.blocks {
 			c.add(b)
@@ -82,4 +82,9 @@ func TestTakeFindsAGap(t *testing.T) {
 	f(6, 7, record.Range{TopicPartition: orders, From: 4, To: 6}) // removed to 6; 6 itself is a hole
 	f(20, 9, record.Range{TopicPartition: orders, From: 8, To: 9})
 	f(-1, 12) // an old broker does not tell
+}
+
+// answer is what a poll gives of partition 0 of orders.
+func answer(p kgo.FetchPartition) kgo.Fetches {
+	return kgo.Fetches{{Topics: []kgo.FetchTopic{{Topic: "orders", Partitions: []kgo.FetchPartition{p}}}}}
 }

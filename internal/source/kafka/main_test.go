@@ -1,12 +1,14 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,6 +55,7 @@ func newLoggedSource(t *testing.T, seeds []string, log *slog.Logger, change func
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.wipe = true
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -172,7 +175,22 @@ func (c *collector) add(b *record.Block) {
 		last = r.Offset
 	}
 	c.next[b.TopicPartition] = b.Range.To
-	c.blocks = append(c.blocks, b)
+	c.blocks = append(c.blocks, copied(b))
+	b.Release()
+}
+
+// copied is a block that lives on when the original is released.
+func copied(b *record.Block) *record.Block {
+	out := *b
+	out.Free, out.Records = nil, slices.Clone(b.Records)
+	for i := range out.Records {
+		r := &out.Records[i]
+		r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers)
+		for j := range r.Headers {
+			r.Headers[j].Value = bytes.Clone(r.Headers[j].Value)
+		}
+	}
+	return &out
 }
 
 // values lists the data records read of a partition.

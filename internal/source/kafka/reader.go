@@ -31,6 +31,7 @@ type reader struct {
 	source *Source
 	client *kgo.Client
 	budget *budget
+	unpack *unpackers
 
 	reading map[record.TopicPartition]*partition
 	waiting map[record.TopicPartition]waiter
@@ -63,12 +64,13 @@ type readTopic struct {
 // found by Next. The reader has connections of its own until it is closed.
 func (s *Source) Open(_ context.Context, from map[record.TopicPartition]int64) (pipeline.Reader, error) {
 	b := &budget{bufferBytesMax: s.BufferBytesMax, fetchBytesMax: int64(s.FetchBytesMax)}
-	client, err := kgo.NewClient(append(s.clientOptions(), s.readOptions(b)...)...)
+	f := newFrames(&buffers{bytesMax: int(s.BufferBytesMax), wipe: s.wipe})
+	client, err := kgo.NewClient(slices.Concat(s.clientOptions(), s.readOptions(b), s.dialOptions(f))...)
 	if err != nil {
 		return nil, fmt.Errorf("making a kafka client: %w", err)
 	}
 	r := &reader{
-		source: s, client: client, budget: b,
+		source: s, client: client, budget: b, unpack: newUnpackers(f, b),
 		reading: make(map[record.TopicPartition]*partition),
 		waiting: make(map[record.TopicPartition]waiter),
 		topics:  make(map[string]*readTopic),
@@ -87,7 +89,6 @@ func (s *Source) readOptions(b *budget) []kgo.Opt {
 	}
 	fetch, partition := b.limits(len(s.admin.DiscoveredBrokers()), 1, growthGuess)
 	return []kgo.Opt{
-		kgo.WithHooks(b),
 		kgo.FetchIsolationLevel(isolation),
 		kgo.KeepControlRecords(), // or a marker at the end would leave a lag of 1 for ever (C30)
 		// The client must never move by itself, neither to the end nor to the start (C03, C22).
@@ -99,6 +100,12 @@ func (s *Source) readOptions(b *budget) []kgo.Opt {
 		kgo.FetchMaxPartitionBytes(partition),
 		kgo.BrokerMaxReadBytes(readBytesMax),
 	}
+}
+
+// dialOptions has the client's connections go through the frames. TLS, when there is any, is below them: the dialer of
+// the other client does it.
+func (s *Source) dialOptions(f *frames) []kgo.Opt {
+	return []kgo.Opt{kgo.Dialer(f.through(s.admin.OptValue(kgo.Dialer).(dialer))), kgo.DialTLSConfig(nil)}
 }
 
 // Next waits for records and returns blocks of them. The blocks of a partition are in offset order and their ranges
@@ -143,7 +150,7 @@ func (r *reader) poll(ctx context.Context) {
 			faults = true
 		}
 	})
-	r.each(fetches, r.take)
+	r.takeAll(fetches)
 	r.budget.adjust(r.client)
 	if faults && len(r.blocks) == 0 && len(r.failures) == 0 {
 		pause(ctx, faultPause)
@@ -162,24 +169,68 @@ func (r *reader) each(fetches kgo.Fetches, do func(record.TopicPartition, *kgo.F
 	}
 }
 
-// take makes blocks of the records of a partition.
-func (r *reader) take(tp record.TopicPartition, p *kgo.FetchPartition) {
-	at := r.reading[tp]
-	if at == nil || len(p.Records) == 0 {
+// takeAll makes blocks of all that was polled.
+func (r *reader) takeAll(fetches kgo.Fetches) {
+	for _, p := range r.unpack.all(r.polled(fetches)) {
+		r.take(p)
+	}
+}
+
+// polled lists what there are records of, in parts.
+func (r *reader) polled(fetches kgo.Fetches) []*polled {
+	var list []*polled
+	r.each(fetches, func(tp record.TopicPartition, p *kgo.FetchPartition) {
+		if at := r.reading[tp]; at != nil && len(p.Records) > 0 {
+			for _, part := range r.unpack.parts(p.Records) {
+				list = append(list, &polled{
+					TopicPartition: tp, position: at.position, logStart: p.LogStartOffset, records: part,
+				})
+			}
+		}
+	})
+	return list
+}
+
+// take hands on the blocks of a part of a partition. When the rest of it cannot be read, that is the fault to judge.
+func (r *reader) take(p *polled) {
+	at := r.reading[p.TopicPartition]
+	if at == nil {
+		return // the part before it could not be read
+	}
+	if last := p.records[0].Offset; last < at.position {
+		r.fail(p.TopicPartition, beyondEnd(p.TopicPartition, at.position, last, ErrOffsetBeyondEnd))
 		return
 	}
-	first := p.Records[0].Offset
-	if first < at.position {
-		r.fail(tp, beyondEnd(tp, at.position, first, ErrOffsetBeyondEnd))
+	if len(p.blocks) > 0 && !r.append(at, p) {
 		return
+	}
+	switch {
+	case errors.Is(p.err, errFrameGone):
+		r.recheck(p.TopicPartition, time.Now()) // and so fetched again
+	case p.err != nil:
+		r.fault(p.TopicPartition, p.err)
+	}
+}
+
+// append hands on blocks; false when the partition was stopped.
+func (r *reader) append(at *partition, p *polled) bool {
+	first, last := p.blocks[0], p.blocks[len(p.blocks)-1]
+	begin := first.Records[0].Offset
+	if begin < at.position {
+		r.fail(p.TopicPartition, beyondEnd(p.TopicPartition, at.position, begin, ErrOffsetBeyondEnd))
+		return false
 	}
 	// A hole before the first record is compacted or aborted ones, unless the log begins after the position.
-	if expired := min(first, p.LogStartOffset); expired > at.position && !r.skip(tp, at, expired) {
-		return
+	if expired := min(begin, p.logStart); expired > at.position {
+		if !r.skip(p.TopicPartition, at, expired) {
+			return false
+		}
 	}
-	r.blocks = appendBlocks(r.blocks, tp, at.position, p.Records)
-	at.position = p.Records[len(p.Records)-1].Offset + 1
+	first.Range.From = at.position
+	r.blocks = append(r.blocks, p.blocks...)
+	at.position = last.Range.To
 	at.absent = 0
+	return true
 }
 
 // skip moves a partition over offsets that retention removed; false when the job is to stop at that.
