@@ -34,7 +34,7 @@ const (
 	// lengthSoft is the limit where it costs next to nothing: three pairs of such codes fit in 64 bits with what is left of a byte.
 	lengthSoft = 9
 	// softWaste is what it may cost.
-	softWaste = 1.003
+	softWaste = 1.006
 )
 
 // newTable makes the code for bytes that occur as often as counted. There must be two different ones at least.
