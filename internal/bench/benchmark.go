@@ -24,7 +24,8 @@ type Benchmark struct {
 // All lists the benchmarks.
 func All() []Benchmark {
 	return []Benchmark{
-		decodeBenchmark(), writeBenchmark(), generateBenchmark(), kafkaToIcebergBenchmark(), freshnessBenchmark(),
+		decodeBenchmark(), writeBenchmark(), generateBenchmark(), microBenchmark(), kafkaToIcebergBenchmark(),
+		freshnessBenchmark(),
 	}
 }
 

@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	_, err := Find("nope")
-	if err == nil || !strings.Contains(err.Error(), "choose from decode, write, generate, kafka-to-iceberg, freshness") {
+	if err == nil || !strings.Contains(err.Error(), "choose from decode, write, generate, micro, kafka-to-iceberg, freshness") {
 		t.Errorf("error %v", err)
 	}
 }

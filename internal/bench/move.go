@@ -157,7 +157,7 @@ func (m *mover) rounds(ctx context.Context, c moveCase, entrants []*entrantRuns)
 			if e.failed != nil {
 				continue
 			}
-			end := s.Progress.step(say("%s: %s, run %d of %d", c.id, e.name, round, s.Runs))
+			end := s.Progress.step(say("%s: %s, %s", c.id, e.name, roundText(round, s.Runs)))
 			run, err := m.run(ctx, c, e)
 			end()
 			switch {
@@ -172,6 +172,13 @@ func (m *mover) rounds(ctx context.Context, c moveCase, entrants []*entrantRuns)
 		}
 	}
 	return m.results(c, entrants, s.Runs), nil
+}
+
+func roundText(round, runs int) string {
+	if round == 0 {
+		return "warm-up"
+	}
+	return fmt.Sprintf("run %d of %d", round, runs)
 }
 
 // run has a system move the topic once, into a new folder.

@@ -83,6 +83,7 @@ func TestConnectSettings(t *testing.T) {
 		peer:      p, group: "mine",
 	}
 	for _, part := range []string{"topics=messages\n", "iceberg.control.topic=mine-control\n", "interval-ms=10000\n",
+		"iceberg.kafka.bootstrap.servers=a:1,b:2\n",
 		"warehouse=file:///run/warehouse\n"} {
 		if !strings.Contains(r.connectSink(), part) {
 			t.Errorf("the sink has no %q", part)

@@ -109,9 +109,10 @@ topics=%s
 iceberg.tables=bench.messages
 iceberg.catalog.type=hadoop
 iceberg.catalog.warehouse=file://%s
+iceberg.kafka.bootstrap.servers=%s
 iceberg.control.topic=%s
 iceberg.control.commit.interval-ms=%d
 iceberg.control.commit.timeout-ms=60000
 consumer.override.auto.offset.reset=earliest
-`, r.group, r.broker.topic, r.warehouse(), r.controlTopic(), commitEvery.Milliseconds())
+`, r.group, r.broker.topic, r.warehouse(), r.brokers(), r.controlTopic(), commitEvery.Milliseconds())
 }

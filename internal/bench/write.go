@@ -49,7 +49,7 @@ func writeBenchmark() Benchmark {
 		Name: "write", Runs: 5, Summary: "columns into Parquet files in memory, into one or scattered over 64 buckets",
 		steps: func(o Options) int { return len(writeCases()) * alternateSteps(o, 2) },
 		run: func(ctx context.Context, s *session) ([]Result, error) {
-			rows, err := newRows(s.amount(writeSampleMB))
+			rows, err := newRows(narrow(), s.amount(writeSampleMB))
 			if err != nil {
 				return nil, err
 			}
@@ -74,14 +74,14 @@ type rows struct {
 	count   int
 }
 
-// newRows decodes narrow messages. Their buckets are those of a random id.
-func newRows(mb int) (*rows, error) {
-	messages, err := newSample(narrowTemplate, mb)
+// newRows decodes messages. The buckets of narrow ones are those of a random id.
+func newRows(k kind, mb int) (*rows, error) {
+	messages, err := newSample(k.template, mb)
 	if err != nil {
 		return nil, err
 	}
 	r := &rows{bytes: messages.bytes}
-	if r.schema, err = schemaOf(narrowColumns); err != nil {
+	if r.schema, err = schemaOf(k.columns); err != nil {
 		return nil, err
 	}
 	decoder, err := decode.NewJSON(r.schema, decode.DefaultJSONOptions())
@@ -100,7 +100,7 @@ func newRows(mb int) (*rows, error) {
 // write measures one case, in turn with parquet-go.
 func (s *session) write(ctx context.Context, r *rows, c writeCase) (Result, error) {
 	var own, other countedFiles
-	mine, err := writeWork(ctx, r, c, &own)
+	mine, err := writeWork(ctx, r, c.codec, c.partition(r.schema), &own)
 	if err != nil {
 		return Result{}, err
 	}
@@ -159,12 +159,14 @@ func (f *countedFiles) ratio(r *rows) float64 {
 }
 
 // writeWork writes all rows by the Iceberg sink and flushes them.
-func writeWork(ctx context.Context, r *rows, c writeCase, files *countedFiles) (work, error) {
+func writeWork(
+	ctx context.Context, r *rows, codec parquet.Codec, partition []table.PartitionField, files *countedFiles,
+) (work, error) {
 	const idleBytes = 64 << 20 // as a job with the default memory limit
 	options := parquet.DefaultOptions()
-	options.Codec, options.Pool = c.codec, parquet.NewPool(idleBytes)
+	options.Codec, options.Pool = codec, parquet.NewPool(idleBytes)
 	writer, err := iceberg.NewWriter(iceberg.Target{
-		Schema: r.schema, Partition: c.partition(r.schema),
+		Schema: r.schema, Partition: partition,
 		Create:   func(context.Context, string) (io.WriteCloser, error) { return files, nil },
 		DataPath: func(_ []record.PartitionValue, file string) (string, error) { return file, nil },
 	}, iceberg.Options{
