@@ -44,8 +44,9 @@ func (f *frames) cut(kept *frame, version int16, out []byte) []byte {
 		err = response.UnsafeReadFrom(body)
 	}
 	if err != nil {
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(whole))), whole...)
 		kept.buffer.free()
-		return append(binary.BigEndian.AppendUint32(out, uint32(len(whole))), whole...)
+		return out
 	}
 	id := f.newID()
 	for i := range response.Topics {
@@ -60,7 +61,7 @@ func (f *frames) cut(kept *frame, version int16, out []byte) []byte {
 	out = response.AppendTo(out)
 	binary.BigEndian.PutUint32(out[start:], uint32(len(out)-start-4))
 	if len(kept.batches) == 0 {
-		kept.buffer.free()
+		kept.buffer.free() // out is a copy
 	} else {
 		f.keep(id, kept)
 	}
