@@ -2,6 +2,8 @@ package iceberg
 
 import (
 	"encoding/binary"
+	"hash/maphash"
+	"slices"
 
 	"firn/internal/record"
 )
@@ -11,42 +13,86 @@ type splitter struct {
 	terms  []term
 	values []values
 	groups []group
-	byInt  map[int64]int
-	byKey  map[string]int
-	key    []byte
+	each   []grouping // by each term
+	upTo   []grouping // by each term and those before it; unused for the first
+	pairs  []int64
+	all    []bool
+	order  []int32 // the rows, group by group
+	ends   []int32
+
+	// known is the partitions of a generation that were met before, by key: to find one takes no lock.
+	known      map[string]*partition
+	generation *generation
+	key        []byte
 }
 
 // group is the rows of a batch that share a partition value. A nil rows means all.
 type group struct {
-	key   string
 	first int // a row of the group, to take the partition value from
 	rows  []int32
 }
 
 func newSplitter(terms []term) *splitter {
-	return &splitter{
-		terms: terms, values: make([]values, len(terms)), byInt: map[int64]int{}, byKey: map[string]int{},
+	s := &splitter{
+		terms: terms, values: make([]values, len(terms)), known: map[string]*partition{},
+		each: make([]grouping, len(terms)), upTo: make([]grouping, len(terms)),
 	}
+	for i := range s.each {
+		s.each[i].seed = maphash.MakeSeed()
+	}
+	return s
 }
 
 // split groups the rows. The result is good until the next call.
 func (s *splitter) split(columns []record.Column, rows int) []group {
 	s.groups = s.groups[:0]
-	if rows == 0 {
-		return nil
-	}
-	for i := range s.terms {
-		s.terms[i].evaluate(columns, rows, &s.values[i])
-	}
 	switch {
+	case rows == 0:
+		return nil
 	case len(s.terms) == 0:
 		s.groups = append(s.groups, group{})
-	case len(s.terms) == 1 && !s.terms[0].inBytes():
-		s.splitByInt(rows)
-	default:
-		s.splitByKey(rows)
+		return s.groups
+	}
+	whole := &s.each[0]
+	for i := range s.terms {
+		s.terms[i].evaluate(columns, rows, &s.values[i])
+		s.number(i)
+		if i > 0 {
+			s.combine(whole, &s.each[i], &s.upTo[i])
+			whole = &s.upTo[i]
+		}
+	}
+	s.order, s.ends = whole.scatter(s.order, s.ends)
+	from := int32(0)
+	for code, end := range s.ends {
+		s.groups = append(s.groups, group{first: int(whole.firsts[code]), rows: s.order[from:end:end]})
+		from = end
 	}
 	return s.groups
+}
+
+// number numbers the rows by a term.
+func (s *splitter) number(term int) {
+	const smallMax = 1 << 12
+	g, t, v := &s.each[term], &s.terms[term], &s.values[term]
+	switch {
+	case t.inBytes():
+		g.texts(v.bytes, v.valid)
+	case t.field.Transform == "bucket" && t.field.Param <= smallMax:
+		g.small(v.ints, v.valid, t.field.Param)
+	default:
+		g.integers(v.ints, v.valid)
+	}
+}
+
+// combine numbers the rows by two groupings together.
+func (s *splitter) combine(a, b, into *grouping) {
+	n := len(a.codes)
+	s.pairs, s.all = slices.Grow(s.pairs[:0], n)[:n], slices.Grow(s.all[:0], n)[:n]
+	for i, code := range a.codes {
+		s.pairs[i], s.all[i] = int64(code)<<32|int64(b.codes[i]), true
+	}
+	into.integers(s.pairs, s.all)
 }
 
 // forget lets go of the batch, whose bytes are large.
@@ -56,55 +102,21 @@ func (s *splitter) forget() {
 	}
 }
 
-// splitByInt is the common case of one partition field whose value is an integer.
-func (s *splitter) splitByInt(rows int) {
-	clear(s.byInt)
-	v, null, last := &s.values[0], -1, -1
-	for i := range rows {
-		var g int
-		switch {
-		case !v.valid[i]:
-			if null < 0 {
-				null = s.open(i)
-			}
-			g = null
-		case last >= 0 && v.ints[i] == v.ints[s.groups[last].first]:
-			g = last
-		default:
-			known, ok := s.byInt[v.ints[i]]
-			if !ok {
-				known = s.open(i)
-				s.byInt[v.ints[i]] = known
-			}
-			g, last = known, known
-		}
-		s.groups[g].rows = append(s.groups[g].rows, int32(i))
+// find is the partition of a group in a generation.
+func (s *splitter) find(g *generation, rows group) *partition {
+	const knownMax = 1 << 16
+	if g != s.generation || len(s.known) > knownMax {
+		clear(s.known)
+		s.generation = g
 	}
-}
-
-// splitByKey is the general case.
-func (s *splitter) splitByKey(rows int) {
-	clear(s.byKey)
-	for i := range rows {
-		s.key = s.appendKey(s.key[:0], i)
-		g, ok := s.byKey[string(s.key)]
-		if !ok {
-			g = s.open(i)
-			s.byKey[s.groups[g].key] = g
-		}
-		s.groups[g].rows = append(s.groups[g].rows, int32(i))
+	s.key = s.appendKey(s.key[:0], rows.first)
+	if p := s.known[string(s.key)]; p != nil {
+		return p
 	}
-}
-
-// open starts a group with the value of a row, in the buffers of an earlier one where there is any.
-func (s *splitter) open(row int) int {
-	n := len(s.groups)
-	var rows []int32
-	if n < cap(s.groups) {
-		rows = s.groups[:n+1][n].rows[:0]
-	}
-	s.groups = append(s.groups, group{key: string(s.appendKey(s.key[:0], row)), first: row, rows: rows})
-	return n
+	key := string(s.key)
+	p := g.partition(key, func() []record.PartitionValue { return s.partition(rows.first) })
+	s.known[key] = p
+	return p
 }
 
 // appendKey appends a text that is equal for two rows if and only if their partition values are.

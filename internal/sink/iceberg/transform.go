@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -128,79 +129,71 @@ func (t *term) unit() int64 {
 	}
 }
 
-// evaluate computes the term for all rows of the columns.
+// evaluate computes the term for all rows of the columns. Values of rows that are null mean nothing.
 func (t *term) evaluate(columns []record.Column, rows int, out *values) {
-	out.ints, out.bytes = out.ints[:0], out.bytes[:0]
+	out.bytes = out.bytes[:0]
+	out.ints = slices.Grow(out.ints[:0], rows)[:rows]
 	if t.field.Transform == "void" {
-		out.valid = append(out.valid[:0], make([]bool, rows)...)
-		out.ints = append(out.ints, make([]int64, rows)...)
+		out.valid = slices.Grow(out.valid[:0], rows)[:rows]
+		clear(out.valid)
 		return
 	}
 	c := t.column(columns)
 	out.valid = append(out.valid[:0], c.Valid[:rows]...)
-	switch t.field.Transform {
-	case "bucket":
-		t.bucket(c, rows, out)
-	case "truncate":
-		t.truncate(c, rows, out)
-	case "identity":
-		if t.inBytes() {
-			for i := range rows {
-				out.bytes = append(out.bytes, bytesAt(c, i))
-			}
-			return
+	switch {
+	case t.field.Transform == "bucket":
+		t.bucket(c, out.ints)
+	case t.inBytes():
+		t.evaluateBytes(c, rows, out)
+	case t.field.Transform == "truncate":
+		w := int64(t.field.Param)
+		for i, v := range widen(c, out.ints) {
+			out.ints[i] = v - floorMod(v, w)
 		}
-		for i := range rows {
-			out.ints = append(out.ints, intAt(c, i))
-		}
+	case t.field.Transform == "identity":
+		copy(out.ints, widen(c, out.ints))
 	default:
-		t.timeOf(c, rows, out)
+		t.timeOf(widen(c, out.ints), out.valid, out.ints)
 	}
 }
 
-func (t *term) bucket(c *record.Column, rows int, out *values) {
+// bucket hashes the rows of c into numbers below the term's.
+func (t *term) bucket(c *record.Column, into []int64) {
 	n := uint32(t.field.Param)
-	var hash func(i int) uint32
 	switch c.Field.Type.Kind {
 	case record.KindString, record.KindBinary, record.KindFixed, record.KindUUID:
-		hash = func(i int) uint32 { return hashBytes(bytesAt(c, i)) }
-	case record.KindDecimal:
-		hash = func(i int) uint32 { return hashBytes(minimalDecimal(c, i)) }
-	case record.KindTimestampNs, record.KindTimestampTZNs: // hashed as microseconds (spec appendix B)
-		hash = func(i int) uint32 { return hashLong(floorDiv(c.Ints64[i], 1000)) }
-	case record.KindLong: // the common case, without a call through a variable
-		for i := range rows {
-			out.ints = append(out.ints, int64((hashLong(c.Ints64[i])&math.MaxInt32)%n))
+		for i := range into {
+			into[i] = int64((hashBytes(bytesAt(c, i)) & math.MaxInt32) % n)
 		}
-		return
+	case record.KindDecimal:
+		for i := range into {
+			into[i] = int64((hashBytes(minimalDecimal(c, i)) & math.MaxInt32) % n)
+		}
+	case record.KindTimestampNs, record.KindTimestampTZNs: // hashed as microseconds (spec appendix B)
+		for i, v := range c.Ints64[:len(into)] {
+			into[i] = int64((hashLong(floorDiv(v, 1000)) & math.MaxInt32) % n)
+		}
 	default:
-		hash = func(i int) uint32 { return hashLong(intAt(c, i)) }
-	}
-	for i := range rows {
-		out.ints = append(out.ints, int64((hash(i)&math.MaxInt32)%n))
+		for i, v := range widen(c, into) {
+			into[i] = int64((hashLong(v) & math.MaxInt32) % n)
+		}
 	}
 }
 
-func (t *term) truncate(c *record.Column, rows int, out *values) {
-	w := int64(t.field.Param)
-	switch {
-	case c.Field.Type.Kind == record.KindString:
-		for i := range rows {
-			out.bytes = append(out.bytes, firstRunes(c.Bytes[i], t.field.Param))
+// evaluateBytes is identity and truncate where the result is kept in bytes.
+func (t *term) evaluateBytes(c *record.Column, rows int, out *values) {
+	for i := range rows {
+		v := bytesAt(c, i)
+		switch {
+		case !out.valid[i] || t.field.Transform == "identity":
+		case t.source.Kind == record.KindString:
+			v = firstRunes(v, t.field.Param)
+		case t.source.Kind == record.KindBinary:
+			v = v[:min(len(v), t.field.Param)]
+		default:
+			v = truncateWide(v, int64(t.field.Param))
 		}
-	case c.Field.Type.Kind == record.KindBinary:
-		for i := range rows {
-			out.bytes = append(out.bytes, c.Bytes[i][:min(len(c.Bytes[i]), t.field.Param)])
-		}
-	case c.Field.Type.Kind == record.KindDecimal && c.Field.Type.Precision > 18:
-		for i := range rows {
-			out.bytes = append(out.bytes, truncateWide(c.FixedAt(i), w))
-		}
-	default:
-		for i := range rows {
-			v := intAt(c, i)
-			out.ints = append(out.ints, v-floorMod(v, w))
-		}
+		out.bytes = append(out.bytes, v)
 	}
 }
 
@@ -211,21 +204,24 @@ func truncateWide(b []byte, w int64) []byte {
 	return bigToBytes(v.Sub(v, m), len(b))
 }
 
-// timeOf is year, month, day or hour since 1970.
-func (t *term) timeOf(c *record.Column, rows int, out *values) {
-	unit := t.unit()
-	for i := range rows {
-		if !out.valid[i] {
-			out.ints = append(out.ints, 0)
+// timeOf is year, month, day or hour since 1970. Records often come in order of time: a value of the same hour as the
+// one before has the same result.
+func (t *term) timeOf(values []int64, valid []bool, into []int64) {
+	unit := t.unit() * 3600
+	known, hours, result := false, int64(0), int64(0)
+	for i, v := range values {
+		if !valid[i] {
 			continue
 		}
-		v := intAt(c, i)
 		if unit == 0 {
 			v *= 24 // a date in hours
 		} else {
-			v = floorDiv(v, unit*3600)
+			v = floorDiv(v, unit)
 		}
-		out.ints = append(out.ints, inUnit(t.field.Transform, v))
+		if !known || v != hours {
+			known, hours, result = true, v, inUnit(t.field.Transform, v)
+		}
+		into[i] = result
 	}
 }
 

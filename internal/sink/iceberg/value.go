@@ -27,6 +27,23 @@ func intAt(c *record.Column, i int) int64 {
 	}
 }
 
+// widen is the values of c as intAt gives them: the column's own where they have 64 bits, else in scratch.
+func widen(c *record.Column, scratch []int64) []int64 {
+	switch c.Field.Type.Kind {
+	case record.KindInt, record.KindDate:
+		for i, v := range c.Ints32[:len(scratch)] {
+			scratch[i] = int64(v)
+		}
+	case record.KindBoolean, record.KindFloat, record.KindDouble:
+		for i := range scratch {
+			scratch[i] = intAt(c, i)
+		}
+	default:
+		return c.Ints64[:len(scratch)]
+	}
+	return scratch
+}
+
 // bytesAt is a value that is kept in bytes.
 func bytesAt(c *record.Column, i int) []byte {
 	if c.Fixed != nil {

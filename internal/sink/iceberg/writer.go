@@ -106,8 +106,7 @@ func (w *Writer) Write(_ context.Context, b *record.Batch) error {
 		w.splitters.Put(s)
 	}()
 	for _, rows := range s.split(b.Columns, b.Rows) {
-		p := g.partition(rows.key, func() []record.PartitionValue { return s.partition(rows.first) })
-		if err := p.append(b.Columns, rows.rows); err != nil {
+		if err := s.find(g, rows).append(b.Columns, rows.rows); err != nil {
 			return fmt.Errorf("encoding rows: %w", err)
 		}
 	}
