@@ -53,7 +53,7 @@ type Options struct {
 	Rivals  []string      // of kafka-to-iceberg: their ids, or "auto", all that can be had here; none: no rivals
 
 	// Keep is given all results so far, complete in themselves, whenever a case of kafka-to-iceberg has ended, also one
-	// that was interrupted after whole rounds. Nil: not wanted.
+	// that was interrupted. Nil: not wanted.
 	Keep func(results []Result) error
 	// Log is told what someone should know before the end. Nil: nobody.
 	Log func(text string)

@@ -21,7 +21,7 @@ func charted(load float64) []Result {
 		if c.rivals {
 			entrants = append(entrants, exampleRuns("Kafka Connect", speed/10), exampleRuns("Flink", speed/5))
 		}
-		details = append(details, m.results(c, entrants, 3)...)
+		details = append(details, m.results(c, entrants)...)
 	}
 	return Summarize(details)
 }

@@ -56,7 +56,7 @@ func TestRatiosArePairs(t *testing.T) {
 	}
 	results := Summarize(m.results(c, []*entrantRuns{
 		runs(firnName, 100, 300, 200), runs(floorName, 200, 400, 400), runs("Slow", 10, 10, 10), runs("Fast", 50, 60, 20),
-	}, 3))
+	}))
 	ratio := findResult(results, "ratio_best_rival_bucket64")
 	if diff := cmp.Diff([]float64{2, 5, 10}, ratio.Runs); diff != "" || ratio.Value != 5 || ratio.Rival.Name != "Fast" {
 		t.Errorf("%s of %+v:\n%s", ratio.Name, ratio, diff)
@@ -83,7 +83,7 @@ func TestRivalThatWasNotWarm(t *testing.T) {
 	m := &mover{session: &session{}, broker: &broker{}}
 	cold := exampleRuns("Flink", 10)
 	cold.runs[1].remark = coldRemark
-	results := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 100), cold}, 3))
+	results := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 100), cold}))
 	if r := findResult(results, "ratio_best_rival_bucket64"); !strings.Contains(r.Conditions, coldRemark) {
 		t.Errorf("conditions %q", r.Conditions)
 	}
@@ -95,7 +95,7 @@ func TestRivalThatWasNotWarm(t *testing.T) {
 // TestWithoutRivals: earlier figures of them stand in, and there is no ratio of a round.
 func TestWithoutRivals(t *testing.T) {
 	m := &mover{session: &session{}, broker: &broker{}}
-	results := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 100)}, 3))
+	results := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 100)}))
 	if r := findResult(results, "mb_per_cpu_s_bucket64_zstd"); r.Rival == nil || r.Rival.Source != rivalRun {
 		t.Errorf("rival %+v", r.Rival)
 	}
@@ -110,7 +110,7 @@ func TestWithoutRivals(t *testing.T) {
 func TestMerge(t *testing.T) {
 	old := charted(0)
 	m := &mover{session: &session{}, broker: &broker{}}
-	again := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 1234)}, 3))
+	again := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 1234)}))
 	merged := Merge(old, again)
 	if r := findResult(merged, "mb_per_cpu_s_bucket64_zstd"); r.Value != 1234 {
 		t.Errorf("%+v", r)

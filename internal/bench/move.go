@@ -143,13 +143,13 @@ type entrantRuns struct {
 	name       string
 	conditions string
 	move       func(ctx context.Context, c jobConfig) (measured, error)
-	may        bool // fail: then it is left out
+	may        bool // fail: then it is left out of the rounds that follow
 	runs       []measured
 	failed     error
 }
 
 // rounds has all systems move the topic in turn: one round to warm up, which does not count, then Runs rounds. When
-// it fails, the results are those of the rounds that were whole.
+// it fails, the results are those of the runs that had ended; a run stands at the place of its round.
 func (m *mover) rounds(ctx context.Context, c moveCase, entrants []*entrantRuns) ([]Result, error) {
 	s := m.session
 	for round := range s.Runs + 1 {
@@ -164,14 +164,14 @@ func (m *mover) rounds(ctx context.Context, c moveCase, entrants []*entrantRuns)
 			case err == nil && round > 0:
 				e.runs = append(e.runs, run)
 			case err != nil && (!e.may || ctx.Err() != nil):
-				return m.results(c, entrants, round-1), fmt.Errorf("%s: %w", e.name, err)
+				return m.results(c, entrants), fmt.Errorf("%s: %w", e.name, err)
 			case err != nil:
-				e.failed = err
-				s.warn("%s: %s is left out: %v", c.id, e.name, err)
+				e.failed = fmt.Errorf("%s: %w", roundText(round, s.Runs), err)
+				s.warn("%s: %s is left out: %v", c.id, e.name, e.failed)
 			}
 		}
 	}
-	return m.results(c, entrants, s.Runs), nil
+	return m.results(c, entrants), nil
 }
 
 func roundText(round, runs int) string {
@@ -191,27 +191,28 @@ func (m *mover) run(ctx context.Context, c moveCase, e *entrantRuns) (measured, 
 	return run, errors.Join(err, m.rooms.empty(folder))
 }
 
-// results are the details of each system, of the first whole rounds.
-func (m *mover) results(c moveCase, entrants []*entrantRuns, rounds int) []Result {
+// results are the details of each system that has counted runs.
+func (m *mover) results(c moveCase, entrants []*entrantRuns) []Result {
 	var results []Result
 	for _, e := range entrants {
-		runs := e.runs[:min(max(rounds, 0), len(e.runs))]
-		if len(runs) == 0 || e.failed != nil {
-			continue
+		if len(e.runs) > 0 {
+			results = append(results, m.session.details(c, e.name, e.runs, m.conditions(c, e))...)
 		}
-		results = append(results, m.session.details(c, e.name, runs, m.conditions(c, e, runs))...)
 	}
 	return results
 }
 
 // conditions say what was measured and how.
-func (m *mover) conditions(c moveCase, e *entrantRuns, runs []measured) string {
+func (m *mover) conditions(c moveCase, e *entrantRuns) string {
 	remarks := []string{
 		fmt.Sprintf("%s; %s messages of %d bytes on average, not compressed, in %d topic partitions of %s", c,
 			humanize.Comma(m.sent.Messages), m.sent.Bytes/max(m.sent.Messages, 1), topicPartitions, m.broker.kind),
 		e.conditions,
 	}
-	for _, r := range runs {
+	if e.failed != nil {
+		remarks = append(remarks, "it was left out after it failed in the "+e.failed.Error())
+	}
+	for _, r := range e.runs {
 		if r.remark != "" && !slices.Contains(remarks, r.remark) {
 			remarks = append(remarks, r.remark)
 		}

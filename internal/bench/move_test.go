@@ -59,11 +59,12 @@ func TestTheFirstRoundDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestARivalThatFailsIsLeftOut: the others go on without it.
-func TestARivalThatFailsIsLeftOut(t *testing.T) {
+// TestARivalThatFails: the others go on without it, and what it had done stays, with the reason.
+func TestARivalThatFails(t *testing.T) {
 	m, said := testMover(t)
 	results, err := m.rounds(t.Context(), moveCases()[0], []*entrantRuns{
 		scripted(firnName, false, 0, nil), scripted("Flink", true, 3, errors.New("out of heap")),
+		scripted("Spark", true, 1, errors.New("no such class")),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,16 +72,23 @@ func TestARivalThatFailsIsLeftOut(t *testing.T) {
 	if r := findDetail(results, "bucket64_zstd", firnName, measureCPU); len(r.Runs) != 3 {
 		t.Errorf("firn: %+v", r)
 	}
-	if r := findDetail(results, "bucket64_zstd", "Flink", measureCPU); r != nil {
+	r := findDetail(results, "bucket64_zstd", "Flink", measureCPU)
+	if r == nil || !slices.Equal(r.Runs, []float64{2}) || !strings.Contains(r.Conditions, "run 2 of 3: out of heap") {
 		t.Errorf("Flink: %+v", r)
 	}
-	if len(*said) != 1 || !strings.Contains((*said)[0], "Flink is left out: out of heap") {
+	if r := findDetail(results, "bucket64_zstd", "Spark", measureCPU); r != nil {
+		t.Errorf("Spark: %+v", r)
+	}
+	want := []string{
+		"bucket64_zstd: Spark is left out: warm-up: no such class", "bucket64_zstd: Flink is left out: run 2 of 3: out of heap",
+	}
+	if !slices.Equal(*said, want) {
 		t.Errorf("said %q", *said)
 	}
 }
 
-// TestWholeRoundsAreKept when firn fails, or somebody interrupts.
-func TestWholeRoundsAreKept(t *testing.T) {
+// TestRunsAreKept when firn fails, or somebody interrupts.
+func TestRunsAreKept(t *testing.T) {
 	m, _ := testMover(t)
 	broken := errors.New("broken")
 	results, err := m.rounds(t.Context(), moveCases()[0], []*entrantRuns{
@@ -89,9 +97,9 @@ func TestWholeRoundsAreKept(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
-	for _, system := range []string{firnName, floorName} {
+	for system, want := range map[string][]float64{firnName: {2, 3}, floorName: {2, 3, 4}} {
 		r := findDetail(results, "bucket64_zstd", system, measureCPU)
-		if r == nil || !slices.Equal(r.Runs, []float64{2, 3}) {
+		if r == nil || !slices.Equal(r.Runs, want) {
 			t.Errorf("%s: %+v", system, r)
 		}
 	}
@@ -105,9 +113,9 @@ func TestWholeRoundsAreKept(t *testing.T) {
 		}
 		return run, err
 	}
-	if results, err = m.rounds(ctx, moveCases()[0], []*entrantRuns{scripted(firnName, false, 0, nil), rival}); err == nil ||
-		len(results) != 0 {
-		t.Errorf("interrupted in the first round: %v, %d results", err, len(results))
+	results, err = m.rounds(ctx, moveCases()[0], []*entrantRuns{scripted(firnName, false, 0, nil), rival})
+	if r := findDetail(results, "bucket64_zstd", firnName, measureCPU); err == nil || r == nil || len(r.Runs) != 1 {
+		t.Errorf("interrupted in the first round: %v, %+v", err, r)
 	}
 }
 
