@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +86,28 @@ func wideMessages(n int, notes bool) []string {
 	return values
 }
 
+// floatMessages have ten doubles with all their digits, as programs print them.
+func floatMessages(n int) []string {
+	r := rand.New(rand.NewPCG(5, 5))
+	values := make([]string, n)
+	for i := range values {
+		var members []string
+		for k := range 10 {
+			members = append(members, fmt.Sprintf(`"d%d":%v`, k, (r.Float64()-0.5)*1000))
+		}
+		values[i] = "{" + strings.Join(members, ",") + "}"
+	}
+	return values
+}
+
+func floatSchema() *record.Schema {
+	s := &record.Schema{}
+	for k := range 10 {
+		s.Fields = append(s.Fields, of("d"+strconv.Itoa(k), record.KindDouble))
+	}
+	return s
+}
+
 // BenchmarkJSON decodes blocks of 4,096 records; ns/record is the price of one.
 func BenchmarkJSON(b *testing.B) {
 	numbers := func(o *JSONOptions) { o.AcceptNumbersInStrings = true }
@@ -99,6 +122,7 @@ func BenchmarkJSON(b *testing.B) {
 		{"narrow,two strings", narrowSchema(record.KindString), nil, narrowMessages(4096, true)},
 		{"wide", wideSchema(), nil, wideMessages(4096, false)},
 		{"wide,escapes", wideSchema(), nil, wideMessages(4096, true)},
+		{"floats", floatSchema(), nil, floatMessages(4096)},
 		{"wide,2 of 20 fields", &record.Schema{Fields: []record.Field{of("id", record.KindLong), of("bytes",
 			record.KindLong)}},
 			nil, wideMessages(4096, true)},

@@ -3,8 +3,6 @@ package decode
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"unsafe"
 
 	"firn/internal/record"
 )
@@ -176,70 +174,4 @@ func (d *JSON) failNumber(f *field, b []byte, p int) int {
 		return d.fail(f.path, p, fmt.Sprintf("expected %s for %s, found %s", f.literals(), f.typeText, describe(b, p)))
 	}
 	return d.fail(f.path, p, "malformed number (leading zero, or digits missing)")
-}
-
-func (d *JSON) float(f *field, b []byte, p, row int) int {
-	n, end := parseShort(b, p)
-	if end == 0 {
-		if n, end = parseNumber(b, p); end < 0 {
-			return d.failNumber(f, b, p)
-		}
-	}
-	var ok bool
-	if f.kind == record.KindDouble {
-		f.col.Floats64[row], ok = n.double(b[p:end])
-	} else {
-		f.col.Floats32[row], ok = n.float(b[p:end])
-	}
-	if !ok {
-		return d.fail(f.path, p, fmt.Sprintf("%s does not fit %s", excerptNumber(b[p:end]), f.typeText))
-	}
-	f.col.Valid[row] = true
-	return end
-}
-
-// Powers of ten that are exact in their type (W. D. Clinger, How to read floating point numbers accurately, 1990): one
-// operation on exact operands is rounded right.
-var (
-	tens64 = [...]float64{
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-		1e20, 1e21, 1e22,
-	}
-	tens32 = [...]float32{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
-)
-
-// double is the nearest float64 of the number, whose text is t; false when that is infinite.
-func (n number) double(t []byte) (float64, bool) {
-	if !n.exact || n.mantissa > 1<<53 || uint(n.exponent+22) > 44 {
-		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 64)
-		return v, err == nil
-	}
-	v := float64(int64(n.mantissa))
-	if n.exponent < 0 {
-		v /= tens64[-n.exponent]
-	} else {
-		v *= tens64[n.exponent]
-	}
-	if n.negative {
-		v = -v
-	}
-	return v, true
-}
-
-// float is double for float32; rounding a float64 once more would not always be the nearest value.
-func (n number) float(t []byte) (float32, bool) {
-	if !n.exact || n.mantissa > 1<<24 || n.exponent < -10 || n.exponent > 10 {
-		v, err := strconv.ParseFloat(unsafe.String(&t[0], len(t)), 32)
-		return float32(v), err == nil
-	}
-	v := float32(int64(n.mantissa))
-	if n.exponent < 0 {
-		v /= tens32[-n.exponent]
-	} else {
-		v *= tens32[n.exponent]
-	}
-	if n.negative {
-		v = -v
-	}
-	return v, true
 }
