@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"firn/internal/decode"
 	"firn/internal/job"
@@ -97,6 +98,7 @@ func (a *Assembly) openSource(ctx context.Context, j *job.Job, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
+	client = append(client, kgo.WithHooks(newReconnects(a.Metrics.Reconnected)))
 	source, err := kafka.New(kafka.Config{
 		Client: client, Topics: k.Topics, Group: k.Group, Start: k.Start, Isolation: k.Isolation,
 		OnGap: k.OnGap, FetchBytesMax: int32(k.FetchBytesMax), BufferBytesMax: int64(j.Limits.Memory) / fetchShare,
