@@ -44,15 +44,24 @@ func parseInt[T int | int64](value string, least T) (T, error) {
 }
 
 // parquetOptions are what a table's properties say of its data files, by Iceberg's names where Iceberg has them. The
-// schema is that of the files; a property of a column that is not in it is for other writers. The codec and the pool
-// are the caller's.
-func parquetOptions(property func(key string) string, schema *record.Schema) (parquet.Options, error) {
+// schema is that of the files; a property of a column that is not in it is for other writers. The pool is the caller's.
+func parquetOptions(
+	property func(key string) string, schema *record.Schema, codec parquet.Codec,
+) (parquet.Options, error) {
 	o := parquet.DefaultOptions()
+	o.Codec = codec
 	columns, err := parquet.ColumnNames(schema)
 	if err != nil {
 		return o, err
 	}
 	p := properties{value: property}
+	p.read("write.parquet.compression-level", func(value string) error {
+		level, err := parseInt(value, 1)
+		if codec == parquet.CodecZstd || codec == parquet.CodecGzip { // the others have none
+			o.Level = level
+		}
+		return err
+	})
 	p.read("write.parquet.row-group-size-bytes", func(value string) (err error) {
 		o.RowGroupBytesMax, err = parseInt[int64](value, 1)
 		return err
@@ -74,6 +83,7 @@ func parquetOptions(property func(key string) string, schema *record.Schema) (pa
 	})
 	p.int("write.parquet.bloom-filter-max-bytes", &o.BloomBytesMax, 1)
 	o.Blooms = p.blooms(columns)
+	p.metrics(&o, columns)
 	return o, errors.Join(p.faults...)
 }
 
@@ -123,4 +133,20 @@ func parseShare(value string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a share between 0 and 1", value)
 	}
 	return share, nil
+}
+
+// metrics are how much of each column the descriptions of files keep.
+func (p *properties) metrics(o *parquet.Options, columns map[int]string) {
+	p.read("write.metadata.metrics.default", func(value string) (err error) {
+		o.Metrics, err = parquet.ParseMetrics(value)
+		return err
+	})
+	o.ColumnMetrics = map[int]parquet.Metrics{}
+	for id, name := range columns {
+		p.read("write.metadata.metrics.column."+name, func(value string) error {
+			m, err := parquet.ParseMetrics(value)
+			o.ColumnMetrics[id] = m
+			return err
+		})
+	}
 }

@@ -198,11 +198,10 @@ func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writ
 	if err != nil {
 		return nil, err
 	}
-	options, err := parquetOptions(t.Property, schema)
+	options, err := parquetOptions(t.Property, schema, codec)
 	if err != nil {
 		return nil, err
 	}
-	options.Codec = codec
 	options.Pool = parquet.NewPool(int64(j.Limits.Memory) / idleShare)
 	return iceberg.NewWriter(iceberg.Target{
 		Schema: schema, Partition: t.Partition(), SpecID: t.SpecID(),
