@@ -31,7 +31,7 @@ light() {
 
 fuzzed() { [ -z "$LIGHT_PACKAGES" ] || tools/fuzz.sh "${FUZZTIME:-10s}" $LIGHT_PACKAGES; }
 
-stage services services kafka s3 gcs rest python
+stage services services kafka s3 gcs rest python parquet_java
 LINT_PART=yes . tools/lint.sh
 LIGHT_PACKAGES=$(packages light) HEAVY_PACKAGES=$(packages heavy)
 stage "tests with the race detector" light

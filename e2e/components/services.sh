@@ -4,9 +4,10 @@
 #   services.sh up DIR [--owner PID] NAME...   start services with their state in DIR
 #   services.sh down DIR                       stop them
 #
-# Names: kafka s3 gcs rest python spark. up writes DIR/env, one line NAME=VALUE for each setting that the tests read
-# (e2e/services.go says what they mean), and prints "skipped: NAME (why)" for each service that cannot be had. It
-# fails when one of those is named in FIRN_REQUIRE. With --owner everything stops when that process is gone.
+# Names: kafka s3 gcs rest python parquet_java spark. up writes DIR/env, one line NAME=VALUE for each setting that the
+# tests read (e2e/services.go and e2e/matrix say what they mean), and prints "skipped: NAME (why)" for each service that
+# cannot be had. It fails when one of those is named in FIRN_REQUIRE. With --owner everything stops when that process is
+# gone.
 . "$(cd "$(dirname "$0")" && pwd)/lib.sh"
 
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -71,6 +72,11 @@ start_python() {
   python=$("$HERE/python.sh" readers) && echo "FIRN_PYTHON=$python"
 }
 
+start_parquet_java() {
+  local class_path
+  class_path=$("$HERE/parquet-java.sh" install) && echo "FIRN_PARQUET_JAVA=$class_path"
+}
+
 start_spark() {
   local python
   python=$("$HERE/python.sh" spark) && echo "FIRN_PYTHON_SPARK=$python"
@@ -85,6 +91,7 @@ up() {
   starting+=($!)
   { for name in python spark; do if wanted $name; then one $name; fi; done; } &
   starting+=($!)
+  if wanted parquet_java; then one parquet_java & starting+=($!); fi
   if wanted kafka; then one kafka & starting+=($!); fi
   wait "${starting[@]}"
   : >"$DIR/env"
