@@ -41,7 +41,7 @@ func newBenchJobCommand(g *globalOptions) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer limitMemory(int64(j.Limits.Memory))() // as firn run does
+			defer limitMemory(j.Limits.Memory)() // as firn run does
 			return bench.RunJob(cmd.Context(), j, untilCaughtUp, os.Stdin, g.Stdout, newLogger(g, j))
 		},
 	}
@@ -61,7 +61,7 @@ func newBenchFloorCommand(g *globalOptions) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer limitMemory(int64(j.Limits.Memory))() // as the job
+			defer limitMemory(j.Limits.Memory)() // as the job
 			return bench.RunFloor(cmd.Context(), j, filepath.Dir(args[0]), g.Stdout)
 		},
 	}

@@ -2,21 +2,33 @@ package main
 
 import (
 	"math"
+	"os"
 	"runtime/debug"
+
+	"firn/internal/job"
+	"firn/internal/wire"
 )
 
-// memoryBase is what a job has on the heap beside its data (encoders of zstd, connections, the table's metadata), and
-// room for the collector at small limits: with half of it, 64 MiB took half as much CPU again.
-const memoryBase = 64 << 20
+// collectPercent is how much garbage there may be for the bytes in use. Most of a job's memory is buffers that have no
+// pointers and are used again, so that a collection costs little. With less garbage fewer pages go back to the system
+// and are faulted in again: a tenth fewer faults than with Go's 100, a quarter fewer than with none but the limit.
+const collectPercent = 50
 
-// limitMemory asks the garbage collector to keep a job near its memory limit, until the function returned is called.
-// The collector does not see the program itself, so that a process takes the limit and 135 MB at most, as measured. A
-// limit that was set before, by GOMEMLIMIT, holds in its place.
-func limitMemory(bytes int64) (restore func()) {
+// limitMemory has the garbage collector keep a process within limits.memory, until the function returned is called.
+// What GOMEMLIMIT and GOGC set holds in its place.
+func limitMemory(memory job.ByteSize) (restore func()) {
+	restore = func() {}
 	const ask = -1
 	if debug.SetMemoryLimit(ask) != math.MaxInt64 {
-		return func() {}
+		return restore
 	}
-	debug.SetMemoryLimit(bytes + memoryBase)
-	return func() { debug.SetMemoryLimit(math.MaxInt64) }
+	debug.SetMemoryLimit(wire.DataBytes(memory))
+	if os.Getenv("GOGC") != "" {
+		return func() { debug.SetMemoryLimit(math.MaxInt64) }
+	}
+	percent := debug.SetGCPercent(collectPercent)
+	return func() {
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(percent)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/debug"
 	"testing"
+
+	"firn/internal/wire"
 )
 
 func TestMemoryLimit(t *testing.T) {
@@ -16,7 +18,7 @@ func TestMemoryLimit(t *testing.T) {
 		}
 	}
 	restore := limitMemory(512 << 20)
-	mustBe(576 << 20)
+	mustBe(512<<20 - wire.ProgramBytes)
 	restore()
 	mustBe(math.MaxInt64)
 
@@ -26,4 +28,29 @@ func TestMemoryLimit(t *testing.T) {
 	mustBe(environment)
 	restore()
 	mustBe(environment)
+}
+
+func TestCollectPercent(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	mustBe := func(want int) {
+		t.Helper()
+		got := debug.SetGCPercent(want)
+		if got != want {
+			t.Errorf("%d percent, want %d", got, want)
+		}
+	}
+	own := debug.SetGCPercent(80)
+	defer debug.SetGCPercent(own)
+	t.Setenv("GOGC", "")
+	restore := limitMemory(512 << 20)
+	mustBe(collectPercent)
+	restore()
+	mustBe(80)
+
+	t.Setenv("GOGC", "80")
+	restore = limitMemory(512 << 20)
+	mustBe(80)
+	restore()
+	mustBe(80)
 }

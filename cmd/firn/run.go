@@ -97,7 +97,7 @@ func loadJob(g *globalOptions, args []string, template string, parameters []stri
 // runJob runs the job and its web server until ctx ends.
 func runJob(ctx context.Context, g *globalOptions, j *job.Job, untilCaughtUp bool) (err error) {
 	log := newLogger(g, j)
-	defer limitMemory(int64(j.Limits.Memory))()
+	defer limitMemory(j.Limits.Memory)()
 	a, err := wire.Open(ctx, j, wire.Options{UntilCaughtUp: untilCaughtUp}, log)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func Default() Job {
 		Sink:   Sink{Iceberg: defaultIcebergSink()},
 		Errors: Errors{Policy: "stop"},
 		Limits: Limits{
-			Memory:          512 << 20,
+			Memory:          1 << 30,
 			ShutdownTimeout: 30 * time.Second,
 			ConnectTimeout:  30 * time.Second,
 		},

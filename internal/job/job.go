@@ -156,7 +156,7 @@ type DeadLetter struct {
 // Limits bounds what the process uses.
 type Limits struct {
 	Workers         int           `yaml:"workers"` // 0: one a CPU
-	Memory          ByteSize      `yaml:"memory"`  // of the process, but for some 100 MB
+	Memory          ByteSize      `yaml:"memory"`  // of the process; see wire.DataBytes
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"`
 	ConnectTimeout  time.Duration `yaml:"connect_timeout"` // at the start, then exit code 3
 }

@@ -23,15 +23,15 @@ type Config struct {
 	CommitInterval   time.Duration
 	MetadataInterval time.Duration // between looks for new topics and partitions
 	ShutdownTimeout  time.Duration // for the last flush and commit
-	MemoryBytesMax   int64         // of the process; see the shares below
+	MemoryBytesMax   int64         // of data; see the shares below
 	RestartRecreated bool          // read a topic that was made again from its start, rather than stop
 	RestartCluster   bool          // the same for another cluster
 	UntilCaughtUp    bool          // end when all that was there at the start is committed, rather than go on
 	NewID            func() string
 }
 
-// The parts of MemoryBytesMax that the pipeline may fill. An eighth is for what the source fetches ahead. The quarter
-// that is left is room that the garbage collector needs to keep the process near the limit.
+// The parts of MemoryBytesMax that the pipeline may fill. An eighth is for what the source fetches ahead, another for
+// idle buffers of the writer. The last is room for garbage, without which the collector would always run.
 const (
 	queueShare = 8 // for blocks that were read, until their rows are written
 	rowsShare  = 2 // for rows that are not in files yet

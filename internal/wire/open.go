@@ -58,7 +58,7 @@ func Open(ctx context.Context, j *job.Job, o Options, log *slog.Logger) (a *Asse
 		DeadLetters: letters, Schema: sink.schema, Metrics: a.Metrics, Log: log,
 		Workers: workers(j), CommitInterval: j.Sink.Iceberg.CommitInterval,
 		MetadataInterval: j.Source.Kafka.MetadataInterval, ShutdownTimeout: j.Limits.ShutdownTimeout,
-		MemoryBytesMax:   int64(j.Limits.Memory),
+		MemoryBytesMax:   DataBytes(j.Limits.Memory),
 		RestartRecreated: j.Source.Kafka.OnRecreated == "restart",
 		RestartCluster:   j.Source.Kafka.OnClusterChange == "restart",
 		UntilCaughtUp:    o.UntilCaughtUp, NewID: newID,
@@ -101,7 +101,7 @@ func (a *Assembly) openSource(ctx context.Context, j *job.Job, log *slog.Logger)
 	client = append(client, kgo.WithHooks(newReconnects(a.Metrics.Reconnected)))
 	source, err := kafka.New(kafka.Config{
 		Client: client, Topics: k.Topics, Group: k.Group, Start: k.Start, Isolation: k.Isolation,
-		OnGap: k.OnGap, FetchBytesMax: int32(k.FetchBytesMax), BufferBytesMax: int64(j.Limits.Memory) / fetchShare,
+		OnGap: k.OnGap, FetchBytesMax: int32(k.FetchBytesMax), BufferBytesMax: DataBytes(j.Limits.Memory) / fetchShare,
 	}, log)
 	if err != nil {
 		return nil, fmt.Errorf("making the Kafka client: %w", err)
@@ -109,9 +109,6 @@ func (a *Assembly) openSource(ctx context.Context, j *job.Job, log *slog.Logger)
 	a.closers = append(a.closers, source.Close)
 	return source, reach(ctx, j.Limits.ConnectTimeout, "Kafka at "+k.Brokers[0], log, source.Preflight)
 }
-
-// fetchShare is the part of the memory limit that fetched records may take before the pipeline's queue.
-const fetchShare = 8
 
 // newDecoder makes decoders of the job's format for the schema.
 func newDecoder(j *job.Job, schema *record.Schema) func() (pipeline.Decoder, error) {

@@ -27,16 +27,9 @@ type sink struct {
 // minute.
 const storeTriesMax = 8
 
-// idleShare is the part of the memory limit that idle buffers of the encoders may keep.
-const idleShare = 4
-
-const (
-	// sealersMin is how many files are stored at once at least: an object store takes some 50 ms for each, and with one
-	// a bucket they are all on the way to a commit.
-	sealersMin = 8
-	// sealShare is the part of the memory limit that files may have which are being stored.
-	sealShare = 16
-)
+// sealersMin is how many files are stored at once at least: an object store takes some 50 ms for each, and with one a
+// bucket they are all on the way to a commit.
+const sealersMin = 8
 
 func (a *Assembly) openSink(ctx context.Context, j *job.Job, log *slog.Logger) (*sink, error) {
 	declared, err := DeclaredSchema(j)
@@ -202,12 +195,12 @@ func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writ
 	if err != nil {
 		return nil, err
 	}
-	options.Pool = parquet.NewPool(int64(j.Limits.Memory) / idleShare)
+	options.Pool = parquet.NewPool(DataBytes(j.Limits.Memory) / idleShare)
 	return iceberg.NewWriter(iceberg.Target{
 		Schema: schema, Partition: t.Partition(), SpecID: t.SpecID(),
 		Create: t.Store().Create, DataPath: t.DataPath,
 	}, iceberg.Options{
 		Parquet: options, FileBytesMax: int64(j.Sink.Iceberg.TargetFileSize), StoreTriesMax: storeTriesMax,
-		SealersMax: max(sealersMin, workers(j)), SealBytesMax: int64(j.Limits.Memory) / sealShare, NewID: newID,
+		SealersMax: max(sealersMin, workers(j)), SealBytesMax: DataBytes(j.Limits.Memory) / sealShare, NewID: newID,
 	})
 }
