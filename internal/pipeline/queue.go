@@ -16,6 +16,7 @@ type queue struct {
 	mu     sync.Mutex // guards the fields below
 	blocks []queued
 	bytes  int64
+	large  int64         // of the largest block of late
 	freed  chan struct{} // closed and renewed when bytes fall
 	filled chan struct{} // closed and renewed when a block comes
 }
@@ -50,6 +51,7 @@ func (q *queue) push(ctx context.Context, b *record.Block) error {
 		if q.bytes == 0 || q.bytes+bytes <= q.bytesMax {
 			q.blocks = append(q.blocks, queued{b, bytes})
 			q.bytes += bytes
+			q.large = max(bytes, q.large-q.large>>10) // forgotten after some thousand others
 			close(q.filled)
 			q.filled = make(chan struct{})
 			q.mu.Unlock()
@@ -102,6 +104,13 @@ func (q *queue) done(b queued) {
 	q.bytes -= b.bytes
 	close(q.freed)
 	q.freed = make(chan struct{})
+}
+
+// largest is about the bytes of the largest block of late.
+func (q *queue) largest() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.large
 }
 
 // held is the bytes of the blocks that are in the queue or were taken and are not done.

@@ -48,7 +48,10 @@ func newSession(c *Config, floor *atomic.Pointer[record.Floor]) *session {
 		found: make(chan []record.Split, 1), early: make(chan struct{}, 1),
 		full: make(chan struct{}, 1), reading: map[record.TopicPartition]bool{}, gone: map[string]bool{},
 	}
-	s.memory = newMemory(c.rowsBytesMax(), c.Writer.BufferedBytes, func() { request(s.full) })
+	// A block's rows are in its page, and may be once more in the page's compressed form, both in powers of two.
+	const rowsOfBlock = 3
+	inHand := func() int64 { return int64(c.Workers) * rowsOfBlock * s.queue.largest() }
+	s.memory = newMemory(c.rowsBytesMax(), inHand, c.Writer.BufferedBytes, func() { request(s.full) })
 	c.Writer.OnFreed(s.memory.release)
 	return s
 }
