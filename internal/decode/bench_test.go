@@ -108,6 +108,19 @@ func floatSchema() *record.Schema {
 	return s
 }
 
+// uuidMessages are a UUID and two instants.
+func uuidMessages(n int) []string {
+	r := rand.New(rand.NewPCG(6, 6))
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprintf(`{"id":"%08x-%04x-%04x-%04x-%012x",`, r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16),
+			r.Int64N(1<<48))
+		values[i] += fmt.Sprintf(`"from":"2026-11-29T%02d:%02d:00Z","to":"2026-11-29T12:00:%02d.%09dZ"}`,
+			r.IntN(24), r.IntN(60), r.IntN(60), r.IntN(1e9))
+	}
+	return values
+}
+
 // BenchmarkJSON decodes blocks of 4,096 records; ns/record is the price of one.
 func BenchmarkJSON(b *testing.B) {
 	numbers := func(o *JSONOptions) { o.AcceptNumbersInStrings = true }
@@ -123,28 +136,49 @@ func BenchmarkJSON(b *testing.B) {
 		{"wide", wideSchema(), nil, wideMessages(4096, false)},
 		{"wide,escapes", wideSchema(), nil, wideMessages(4096, true)},
 		{"floats", floatSchema(), nil, floatMessages(4096)},
+		{"uuid", &record.Schema{Fields: []record.Field{
+			of("id", record.KindUUID), of("from", record.KindTimestampTZ), of("to", record.KindTimestampTZNs),
+		}}, nil, uuidMessages(4096)},
 		{"wide,2 of 20 fields", &record.Schema{Fields: []record.Field{of("id", record.KindLong), of("bytes",
 			record.KindLong)}},
 			nil, wideMessages(4096, true)},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			d, block, batch := newJSON(b, c.schema, c.change), blockOf(c.values...), record.NewBatch(c.schema)
-			total := 0
-			for _, v := range c.values {
-				total += len(v)
-			}
-			b.SetBytes(int64(total))
-			b.ReportAllocs()
-			for b.Loop() {
-				batch.Reset()
-				d.Decode(block, batch)
-			}
-			if batch.Rows != len(c.values) {
-				b.Fatal(batch.Rejected[0].Reason)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.values)), "ns/record")
+		b.Run(c.name, func(b *testing.B) { decodeBlocks(b, newJSON(b, c.schema, c.change), c.schema, c.values) })
+	}
+}
+
+// BenchmarkMarks compares strings that end where marks say with strings that are scanned when they are met.
+func BenchmarkMarks(b *testing.B) {
+	defer func(before bool) { marking = before }(marking)
+	for _, on := range []bool{true, false} {
+		marking = on && hasAVX2
+		narrow, wide := narrowSchema(record.KindLong), wideSchema()
+		name := map[bool]string{true: "AVX2", false: "words"}[marking]
+		b.Run("narrow,"+name, func(b *testing.B) {
+			decodeBlocks(b, newJSON(b, narrow, nil), narrow, narrowMessages(4096, false))
+		})
+		b.Run("wide,"+name, func(b *testing.B) {
+			decodeBlocks(b, newJSON(b, wide, nil), wide, wideMessages(4096, true))
 		})
 	}
+}
+
+func decodeBlocks(b *testing.B, d *JSON, s *record.Schema, values []string) {
+	b.Helper()
+	block, batch, total := blockOf(values...), record.NewBatch(s), 0
+	for _, v := range values {
+		total += len(v)
+	}
+	b.SetBytes(int64(total))
+	b.ReportAllocs()
+	for b.Loop() {
+		batch.Reset()
+		d.Decode(block, batch)
+	}
+	if batch.Rows != len(values) {
+		b.Fatal(batch.Rejected[0].Reason)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(values)), "ns/record")
 }
 
 func BenchmarkScan(b *testing.B) {

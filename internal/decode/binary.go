@@ -18,28 +18,36 @@ func (d *JSON) uuid(f *field, t []byte, row int) int {
 	return len(t)
 }
 
+// uuidPairs are where the two digits of each byte stand in the text of a UUID.
+var uuidPairs = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
+
 func parseUUID(v, t []byte) bool {
-	if len(t) != 36 {
+	if len(t) != 36 || t[8] != '-' || t[13] != '-' || t[18] != '-' || t[23] != '-' {
 		return false
 	}
-	n := 0
-	for i := 0; i < len(t); {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if t[i] != '-' {
-				return false
-			}
-			i++
-		}
-		hi, ok1 := hexDigit(t[i])
-		lo, ok2 := hexDigit(t[i+1])
-		if !ok1 || !ok2 {
-			return false
-		}
-		v[n] = hi<<4 | lo
-		n, i = n+1, i+2
+	var all byte
+	for i, p := range uuidPairs {
+		hi, lo := hexDigits[t[p]], hexDigits[t[p+1]]
+		v[i] = hi<<4 | lo
+		all |= hi | lo
 	}
-	return true
+	return all < notHex
 }
+
+// notHex is what hexDigits has for a byte that is no hexadecimal digit.
+const notHex = 0x10
+
+// hexDigits is the value of each hexadecimal digit. Whether one is a letter cannot be predicted, so that it is looked
+// up.
+var hexDigits = func() (table [256]byte) {
+	for c := range table {
+		table[c] = notHex
+	}
+	for i := range byte(16) {
+		table["0123456789abcdef"[i]], table["0123456789ABCDEF"[i]] = i, i
+	}
+	return table
+}()
 
 // strictBase64 demands that the unused bits of the last character are zero: one text for each value.
 var strictBase64 = base64.StdEncoding.Strict()

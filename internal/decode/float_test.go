@@ -38,8 +38,8 @@ func TestFloatsAreTheNearest(t *testing.T) {
 	d, batch := newJSON(t, s, nil), record.NewBatch(s)
 	r := rand.New(rand.NewPCG(9, 10))
 	values := []float64{
-		0, math.Copysign(0, -1), 1, math.MaxFloat64, math.SmallestNonzeroFloat64, math.MaxFloat32, 0x1p-126, 0x1p-149, 0x1p-150,
-		0x1p-1022, 0x1p-1074, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p64,
+		0, math.Copysign(0, -1), 1, math.MaxFloat64, math.SmallestNonzeroFloat64, math.MaxFloat32, 0x1p-126,
+		0x1p-149, 0x1p-150, 0x1p-1022, 0x1p-1074, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p64,
 	}
 	for range 20_000 {
 		values = append(values, math.Float64frombits(r.Uint64()), float64(math.Float32frombits(r.Uint32())), r.Float64(),

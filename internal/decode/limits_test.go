@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -162,6 +163,25 @@ func TestJSONDoesNotAllocateInSteadyState(t *testing.T) {
 		if n != 0 || batch.Rows != len(c.values) {
 			t.Errorf("%s: %v allocations a block, %d rows, rejected %+v", name, n, batch.Rows, batch.Rejected)
 		}
+	}
+}
+
+// Only what is unescaped takes memory that is not reused, since rows alias it: in chunks, not one by one.
+func TestJSONAllocatesChunksForEscapes(t *testing.T) {
+	s := wideSchema()
+	d, block, batch := newJSON(t, s, nil), blockOf(wideMessages(1024, true)...), record.NewBatch(s)
+	unescaped := 0
+	n := testing.AllocsPerRun(20, func() {
+		batch.Reset()
+		d.Decode(block, batch)
+		for _, r := range block.Records {
+			if bytes.IndexByte(r.Value, '\\') >= 0 {
+				unescaped++
+			}
+		}
+	})
+	if n > 1 || unescaped < 1000 {
+		t.Errorf("%v allocations a block, %d records with escapes", n, unescaped)
 	}
 }
 

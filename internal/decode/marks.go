@@ -2,9 +2,9 @@ package decode
 
 import "math/bits"
 
-// marks tell of each byte of a record whether it ends a run of plain text in a string: a quote, a backslash or a control
-// character. One bit stands for a byte, the lowest bit first, and one more, which is set, for the end of the record.
-// Strings are scanned when they are met where there is no fast way to make marks.
+// marks tell of each byte of a record whether it ends a run of plain text in a string: a quote, a backslash or a
+// control character. One bit stands for a byte, the lowest bit first, and one more, which is set, for the end of the
+// record. Strings are scanned when they are met where there is no fast way to make marks.
 type marks struct {
 	bits []uint64 // none when they were not made
 	high uint64   // not zero when the record may hold invalid UTF-8

@@ -14,8 +14,8 @@ import (
 // are compared.
 func oddNames() []string {
 	names := []string{
-		"", `"`, `\`, `a"b\c`, "\x00", "\n", "\t\r\b\f", "/", "\u007f", "\u2028", "größe", "日本語", "😀", "a.b", "a b", ":", `":`,
-		"<>&", "abc", "abcd", "Abc", strings.Repeat("x", 200) + "y", strings.Repeat("x", 200) + "z",
+		"", `"`, `\`, `a"b\c`, "\x00", "\n", "\t\r\b\f", "/", "\u007f", "\u2028", "größe", "日本語", "😀", "a.b", "a b", ":",
+		`":`, "<>&", "abc", "abcd", "Abc", strings.Repeat("x", 200) + "y", strings.Repeat("x", 200) + "z",
 	}
 	for n := 3; n <= 36; n++ {
 		name := strings.Repeat("k", n)
@@ -61,7 +61,9 @@ func TestJSONFindsColumnsByAnySpellingOfTheirNames(t *testing.T) {
 	d, batch := newJSON(t, s, nil), record.NewBatch(s)
 	for i, f := range s.Fields {
 		for _, key := range spellings(f.Name) {
-			for _, form := range []string{"{%s:%d}", "{%s :%d,\"unknown\":[]}", "{\"unknown\":1 , %s\n:\t%d }", "{%s: %d}"} {
+			for _, form := range []string{
+				"{%s:%d}", "{%s :%d,\"unknown\":[]}", "{\"unknown\":1 , %s\n:\t%d }", "{%s: %d}",
+			} {
 				in := fmt.Sprintf(form, key, i+1)
 				if got, want := decodeOne(t, d, batch, in), f.Name+"="+strconv.Itoa(i+1); got != want {
 					t.Errorf("%s: got %q, want %q", in, got, want)

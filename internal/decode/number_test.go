@@ -30,7 +30,8 @@ func TestNumbersAreReadAsTheModelDoes(t *testing.T) {
 	const bytesBeside = "0123456789:/.-+eE"
 	read := func(text string) {
 		for _, f := range s.Fields {
-			in := fmt.Sprintf(`{"%s":%s%s}`, f.Name, text, []string{"", " ", `,"x":0`, ` , "and":"so on and on and on"`}[r.IntN(4)])
+			after := []string{"", " ", `,"x":0`, ` , "and":"so on and on and on"`}[r.IntN(4)]
+			in := fmt.Sprintf(`{"%s":%s%s}`, f.Name, text, after)
 			want, why := modelNumber(text, f.Type)
 			got := decodeOne(t, d, batch, in)
 			switch {

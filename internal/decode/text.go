@@ -101,25 +101,13 @@ func hex4(b []byte, p int) (r rune, ok bool) {
 	if p+6 > len(b) || b[p] != '\\' || b[p+1] != 'u' {
 		return 0, false
 	}
+	var all byte
 	for _, c := range b[p+2 : p+6] {
-		v, ok := hexDigit(c)
-		if !ok {
-			return 0, false
-		}
+		v := hexDigits[c]
+		all |= v
 		r = r<<4 | rune(v)
 	}
-	return r, true
-}
-
-func hexDigit(c byte) (v byte, ok bool) {
-	switch lower := c | 0x20; {
-	case c-'0' <= 9:
-		return c - '0', true
-	case lower >= 'a' && lower <= 'f':
-		return lower - 'a' + 10, true
-	default:
-		return 0, false
-	}
+	return r, all < notHex
 }
 
 // invalidAt is the position of the first byte from p on that is not UTF-8.
