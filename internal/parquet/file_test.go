@@ -252,6 +252,31 @@ func TestWriteErrorsAreReturnedAndNotFinal(t *testing.T) {
 	}
 }
 
+func TestPageRows(t *testing.T) {
+	s := &record.Schema{Fields: []record.Field{
+		{ID: 1, Name: "n", Required: true, Type: record.Type{Kind: record.KindLong}},
+		{ID: 2, Name: "l", Type: listOf(3, false, record.Type{Kind: record.KindString})},
+	}}
+	var rows [][]any
+	for i := range 1000 {
+		rows = append(rows, []any{int64(i), []any{[]byte("a"), nil, []byte("b")}[:i%4]})
+	}
+	for _, dictionary := range []int{0, 1 << 10} {
+		data, _ := writeFile(t, s, rows, Options{PageRowsMax: 100, DictionaryBytesMax: dictionary}, 333)
+		checkFile(t, s, rows, data)
+		for i, index := range openFile(t, data).OffsetIndexes() {
+			for p, page := range index.PageLocations {
+				if page.FirstRowIndex != int64(100*p) {
+					t.Errorf("column %d: page %d starts at row %d, want %d", i, p, page.FirstRowIndex, 100*p)
+				}
+			}
+			if n := len(index.PageLocations); n != 10 {
+				t.Errorf("column %d has %d pages, want 10", i, n)
+			}
+		}
+	}
+}
+
 // TestChecksums damages the last byte of each page, which only a CRC can tell where values are as they are.
 func TestChecksums(t *testing.T) {
 	for _, o := range []Options{
@@ -391,7 +416,7 @@ func TestSharedPool(t *testing.T) {
 	files := make([][]byte, 8)
 	for i := range files {
 		f := newFile(t, textSchema(), Options{Codec: CodecZstd, PageBytesMax: 4 << 10, DictionaryBytesMax: 1 << 12,
-			Pool: pool})
+			Encodings: EncodingsAuto, Blooms: map[int]Bloom{1: {}}, Pool: pool})
 		wait.Go(func() {
 			for range 3 {
 				f.Reset()
