@@ -83,13 +83,17 @@ func (c *cutter) end() []*record.Block {
 
 // slabs keeps the records of released blocks for others. Safe for concurrent use.
 type slabs struct {
-	mu   sync.Mutex
-	idle [][]record.Record
+	bytesMax int64 // of the idle ones
+
+	mu    sync.Mutex // guards the fields below
+	idle  [][]record.Record
+	bytes int64 // of the idle ones
 }
 
-// slabsIdleMax bounds what is kept: at 1 KB a record a slab is of half a megabyte.
-const slabsIdleMax = 32
+// slabRecords is what a slab begins with.
+const slabRecords = 512
 
+// take gives records without any, with room for some.
 func (s *slabs) take() []record.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,19 +102,20 @@ func (s *slabs) take() []record.Record {
 		return make([]record.Record, 0, slabRecords)
 	}
 	slab := s.idle[n-1]
+	s.idle[n-1] = nil
 	s.idle = s.idle[:n-1]
+	s.bytes -= int64(cap(slab)) * recordOverhead
 	return slab
 }
 
-// slabRecords is what a slab begins with.
-const slabRecords = 512
-
-// give takes records back, unless there are so many that they would pin memory. They let go of what they alias.
+// give takes records back, unless there are enough. They let go of what they alias.
 func (s *slabs) give(records []record.Record) {
 	clear(records)
+	bytes := int64(cap(records)) * recordOverhead
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.idle) < slabsIdleMax && cap(records) <= blockRecordsMax/4 {
+	if s.bytes+bytes <= s.bytesMax {
 		s.idle = append(s.idle, records[:0])
+		s.bytes += bytes
 	}
 }

@@ -78,3 +78,28 @@ func TestBlocksTile(t *testing.T) {
 		}
 	})
 }
+
+// The records of a block are used again once it is released, as far as the limit goes, and keep nothing alive.
+func TestReleasedRecordsAreUsedAgain(t *testing.T) {
+	s := &slabs{bytesMax: slabRecords * recordOverhead}
+	c := cutter{slabs: s}
+	block := func() *record.Block {
+		c.start(orders, 0)
+		c.add(record.Record{Value: []byte("v")}, nil)
+		return c.end()[0]
+	}
+	one, two := block(), block()
+	first := &one.Records[0]
+	one.Release()
+	two.Release()
+	if len(s.idle) != 1 || first.Value != nil || one.Records != nil {
+		t.Errorf("%d slabs are idle, want 1; the record is %+v", len(s.idle), first)
+	}
+	if again := block(); &again.Records[0] != first {
+		t.Error("the records are not used again")
+	}
+	two.Release() // a second time
+	if s.bytes != 0 {
+		t.Errorf("%d bytes are idle", s.bytes)
+	}
+}

@@ -3,10 +3,23 @@ package kafka
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"io"
+	"math/big"
 	"net"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"firn/internal/record"
 )
 
 // What is not an answer to a fetch passes, and so does one that is not understood.
@@ -62,4 +75,44 @@ func TestConnectionsPassWhatIsNotAFetch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TLS is below what the reader's connections do.
+func TestReadingThroughTLS(t *testing.T) {
+	certificate := selfSigned(t)
+	cluster := newCluster(t, kfake.SeedTopics(1, "orders"), kfake.TLS(&tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
+	}))
+	roots := x509.NewCertPool()
+	roots.AddCert(certificate.Leaf)
+	encrypted := kgo.DialTLSConfig(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12})
+	want := numbers("v", 50)
+	produce(t, newClient(t, cluster.ListenAddrs(), encrypted), "orders", 0, want...)
+	s := newSource(t, cluster.ListenAddrs(), func(c *Config) { c.Client = append(c.Client, encrypted) })
+	c := open(t, s, map[record.TopicPartition]int64{orders: 0})
+	c.reaches(orders, 50)
+	if got := c.values(orders); !slices.Equal(got, want) {
+		t.Errorf("read %v", got)
+	}
+}
+
+// selfSigned is a certificate of this machine.
+func selfSigned(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }

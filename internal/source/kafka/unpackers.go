@@ -31,7 +31,7 @@ type unpackers struct {
 func newUnpackers(f *frames, b *budget) *unpackers {
 	n := runtime.GOMAXPROCS(0)
 	u := &unpackers{frames: f, idle: make(chan *unpacker, n)}
-	shared := new(slabs)
+	shared := &slabs{bytesMax: b.bufferBytesMax / 4}
 	for range n {
 		u.idle <- newUnpacker(f, shared, b)
 	}
