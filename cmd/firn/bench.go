@@ -36,10 +36,10 @@ Jobs run in a process of their own, so that the CPU time is theirs alone. The Ka
 in another process, or a real one with --brokers. Measure on a quiet machine: the load average at the start is in the
 figure.
 
-kafka-to-iceberg measures firn in turn with its rivals: Flink, Kafka Connect and Spark, where there is a real Kafka, Java
-17 or newer, and Maven the first time, which fetches them into the cache. Those that cannot be had are skipped, and
-named. What was measured is written after each case, and when it is interrupted; go on with --cases. It also writes a
-report with charts. Tables are made in the folder for temporary files (TMPDIR).
+kafka-to-iceberg measures firn in turn with its rivals: Flink, Kafka Connect and Spark, where there is a real Kafka,
+Java 17 or newer, and Maven the first time, which fetches them into the cache. Those that cannot be had are skipped,
+and named. What was measured is written after each case, and when it is interrupted; go on with --cases. It also
+writes a report with charts. Tables are made in the folder for temporary files (TMPDIR).
 
 Exit status: 0 measured, 1 failed, 2 usage, 3 brokers cannot be reached.`,
 		Example: `  firn bench list

@@ -129,7 +129,8 @@ func chartNotes(results []Result) []string {
 		runs = fmt.Sprintf("median of %d runs", len(r.Runs))
 	}
 	notes := []string{
-		fmt.Sprintf("firn: %s, start-up included. Rivals: start-up and warm-up left out, commits every %s.", runs, commitEvery),
+		fmt.Sprintf("firn: %s, start-up included. Rivals: start-up and warm-up left out, commits every %s.", runs,
+			commitEvery),
 	}
 	if slices.ContainsFunc(results, func(r Result) bool { return slices.Contains(rivalsOf(&r), "Dataflow") }) {
 		notes = append(notes, "Dataflow: public figures, other machines, per vCPU.")

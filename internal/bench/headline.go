@@ -88,7 +88,8 @@ func rivalSpeeds(caseID string, details []Result) []Result {
 }
 
 // rivalTurn is how a rival of the same command was measured.
-const rivalTurn = "measured in turn with firn by the same command, start-up and warm-up left out: docs/figures/README.md"
+const rivalTurn = "measured in turn with firn by the same command, start-up and warm-up left out: " +
+	"docs/figures/README.md"
 
 // rivalSource says how a rival was measured, above all when that is worth little.
 func rivalSource(r *Result) string {
@@ -120,9 +121,8 @@ func ratioToBest(c moveCase, own *Result, rivals []Result) *Result {
 		rivals[0].System, rivalSource(&rivals[0]))
 	r.Rival = &Rival{rivals[0].System, 1, "itself"}
 	for _, other := range rivals[1:] {
-		r.OtherRivals = append(r.OtherRivals, Rival{
-			other.System, r.Value / max(median(pairs(own.Runs, other.Runs)), 1e-9), "its speed as a multiple of the best rival's",
-		})
+		theirs := r.Value / max(median(pairs(own.Runs, other.Runs)), 1e-9)
+		r.OtherRivals = append(r.OtherRivals, Rival{other.System, theirs, "its speed as a multiple of the best rival's"})
 	}
 	if c.ratioGoal > 0 {
 		r.Goal, r.GoalReason = c.ratioGoal, ratioGoalReason
@@ -175,7 +175,7 @@ func peakOf(details []Result) *Result {
 	}
 	r := headline(largest, figurePeak, "MiB", peaks)
 	r.Value, r.Goal, r.GoalReason = slices.Max(peaks), peakGoal, peakGoalReason
-	r.Conditions = "the most of any run; the runs are the most of each case, here of the one with the most: " + r.Conditions
+	r.Conditions = "the most of any run; the runs are the most of each case; of the one with the most: " + r.Conditions
 	r.against(rivalPeaks(details))
 	return &r
 }
@@ -192,7 +192,9 @@ func rivalPeaks(details []Result) []Rival {
 	for name, value := range most {
 		list = append(list, Rival{name, value, rivalTurn})
 	}
-	slices.SortFunc(list, func(a, b Rival) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Rival) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 

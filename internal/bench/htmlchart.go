@@ -16,8 +16,8 @@ const (
 	rangeHigh   = 16
 )
 
-// rangeChart has a bar for the median of each system's runs, a line from the smallest to the largest, and a dot for each
-// run. The colours are those of the page.
+// rangeChart has a bar for the median of each system's runs, a line from the smallest to the largest, and a dot for
+// each run. The colours are those of the page.
 func rangeChart(title string, details []Result, measure string) template.HTML {
 	var shown []Result
 	largest := 1e-9

@@ -89,7 +89,8 @@ func reportPage(results, fresh []Result) ([]byte, error) {
 func newPage(results, fresh []Result) page {
 	newest := slices.MaxFunc(results, func(a, b Result) int { return a.Date.Compare(b.Date) })
 	p := page{
-		Date: newest.Date.Format(time.DateOnly), Commit: newest.Commit, Machine: newest.Machine.String(), Busy: busyText(results),
+		Date: newest.Date.Format(time.DateOnly), Commit: newest.Commit, Machine: newest.Machine.String(),
+		Busy: busyText(results),
 	}
 	for i := range results {
 		if results[i].System == "" {

@@ -41,7 +41,8 @@ func TestReport(t *testing.T) {
 	for _, part := range []string{
 		"<code>mb_per_cpu_s_bucket64_zstd</code>", "<code>ratio_best_rival_wide</code>", "<code>floor_share</code>",
 		"<code>peak_rss_mib</code>", `<td class="bad">not reached</td>`, `<td class="good">reached</td>`, "load average 9.0",
-		"Kafka Connect</td><td>10.0x</td><td>10.0x</td><td>10.0x</td>", "round 3", "prefers-color-scheme: dark", "freshness, P50",
+		"Kafka Connect</td><td>10.0x</td><td>10.0x</td><td>10.0x</td>", "round 3",
+		"prefers-color-scheme: dark", "freshness, P50",
 	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%q is not in the report", part)

@@ -20,7 +20,8 @@ import (
 // TestJobFile: a user could run it, and beside what is said it has the defaults.
 func TestJobFile(t *testing.T) {
 	folder := t.TempDir()
-	c := jobConfig{&broker{addresses: []string{"a:1", "b:2"}, topic: "t"}, folder, narrow(), bucketed, "zstd", 10 * time.Second}
+	b := &broker{addresses: []string{"a:1", "b:2"}, topic: "t"}
+	c := jobConfig{b, folder, narrow(), bucketed, "zstd", 10 * time.Second}
 	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,8 @@ func TestRunJobEndsWithItsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kafka.Close()
-	c := jobConfig{&broker{addresses: []string{kafka.Address()}, topic: "t"}, t.TempDir(), narrow(), "", "none", time.Second}
+	b := &broker{addresses: []string{kafka.Address()}, topic: "t"}
+	c := jobConfig{b, t.TempDir(), narrow(), "", "none", time.Second}
 	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,9 @@ func microKinds() []kind { return []kind{narrow(), wide()} }
 
 // microResults are those of entrants that were measured in turn: the speed of each, and that of all but the first as a
 // multiple of the first one's CPU time.
-func (s *session) microResults(part string, entrants []entrant, rates [][]float64, conditions func(i int) string) []Result {
+func (s *session) microResults(
+	part string, entrants []entrant, rates [][]float64, conditions func(i int) string,
+) []Result {
 	var results []Result
 	for i, e := range entrants {
 		name := "micro, " + part + ", " + e.name
@@ -136,8 +138,8 @@ func (s *session) microPages(ctx context.Context, k kind) ([]Result, error) {
 		return nil, err
 	}
 	return s.microResults("pages of "+k.name+" rows", entrants, rates, func(i int) string {
-		return fmt.Sprintf("%d rows into one file in memory, which is thrown away; it has %.2f of the size of the JSON", r.count,
-			files[i].ratio(r))
+		return fmt.Sprintf("%d rows into one file in memory, which is thrown away; it has %.2f of the size of the JSON",
+			r.count, files[i].ratio(r))
 	}), nil
 }
 
@@ -217,8 +219,8 @@ func (s *session) microRouting(ctx context.Context, c routingCase) ([]Result, er
 		return nil, err
 	}
 	results := s.microResults(part, entrants, rates, func(i int) string {
-		return fmt.Sprintf("%d rows a flush through the Iceberg sink, in memory, files thrown away; they are %.2f of the size "+
-			"of the JSON", r.count, files[i].ratio(r))
+		return fmt.Sprintf("%d rows a flush through the Iceberg sink, in memory, files thrown away; they are %.2f of the "+
+			"size of the JSON", r.count, files[i].ratio(r))
 	})
 	for i, goal := range c.goals {
 		if goal > 0 {

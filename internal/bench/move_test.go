@@ -80,7 +80,8 @@ func TestARivalThatFails(t *testing.T) {
 		t.Errorf("Spark: %+v", r)
 	}
 	want := []string{
-		"bucket64_zstd: Spark is left out: warm-up: no such class", "bucket64_zstd: Flink is left out: run 2 of 3: out of heap",
+		"bucket64_zstd: Spark is left out: warm-up: no such class",
+		"bucket64_zstd: Flink is left out: run 2 of 3: out of heap",
 	}
 	if !slices.Equal(*said, want) {
 		t.Errorf("said %q", *said)

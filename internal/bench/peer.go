@@ -96,8 +96,8 @@ func (s *session) openPeers(ctx context.Context) []*peer {
 
 // conditions say what the rival is and how it was measured.
 func (p *peer) conditions() string {
-	return fmt.Sprintf("%s, heap %s, Java; one process; commits every %s; hadoop catalog in a local folder; the CPU time is "+
-		"the process's between its first commit after %g CPU-seconds and its last one", p.about, p.heap, commitEvery,
+	return fmt.Sprintf("%s, heap %s, Java; one process; commits every %s; hadoop catalog in a local folder; the CPU time "+
+		"is the process's between its first commit after %g CPU-seconds and its last one", p.about, p.heap, commitEvery,
 		warmCPU.Seconds())
 }
 

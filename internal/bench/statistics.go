@@ -37,7 +37,8 @@ func percentile(values []float64, p float64) float64 {
 	return sorted[max(rank, 1)-1]
 }
 
-// pairs divides run by run: what was measured in the same round. Runs without a partner, or with one of 0, are left out.
+// pairs divides run by run: what was measured in the same round. Runs without a partner, or with one of 0, are left
+// out.
 func pairs(a, b []float64) []float64 {
 	var ratios []float64
 	for i := range min(len(a), len(b)) {

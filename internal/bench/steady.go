@@ -14,13 +14,13 @@ const (
 	// CPU-seconds.
 	warmCPU = 60 * time.Second
 	// coldRemark is behind a figure that could not leave out the start.
-	coldRemark = "NOT in a steady state: the topic ended before the rival was warm, so that its start-up is in the figure; " +
-		"measure with more --mb"
+	coldRemark = "NOT in a steady state: the topic ended before the rival was warm, so that its start-up is in the " +
+		"figure; measure with more --mb"
 )
 
-// steadySpeed is the speed of a rival between two of its commits, start-up and warm-up left out: the first after warmCPU
-// and the last one. The speed on the clock leaves out the last commit too where it can, since a topic that has ended
-// leaves a rival idle until its interval is over.
+// steadySpeed is the speed of a rival between two of its commits, start-up and warm-up left out: the first after
+// warmCPU and the last one. The speed on the clock leaves out the last commit too where it can, since a topic that has
+// ended leaves a rival idle until its interval is over.
 func steadySpeed(commits []seen, rowMB float64) (mbPerCPU, mbPerSecond float64, remark string) {
 	if len(commits) == 0 {
 		return 0, 0, coldRemark

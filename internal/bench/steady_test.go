@@ -16,13 +16,14 @@ func commitsOf(values ...[2]int) []seen {
 }
 
 func TestSteadySpeed(t *testing.T) {
+	warm := commitsOf([2]int{30, 100}, [2]int{61, 300}, [2]int{80, 600}, [2]int{95, 800}, [2]int{101, 900})
 	for name, c := range map[string]struct {
 		commits    []seen
 		cpu, clock float64
 		cold       bool
 	}{
 		// 2 MB a row: from 300 to 900 rows in 40 CPU-seconds; on the clock from 300 to 800 in 20 s.
-		"warm":                      {commitsOf([2]int{30, 100}, [2]int{61, 300}, [2]int{80, 600}, [2]int{95, 800}, [2]int{101, 900}), 30, 50, false},
+		"warm":                      {warm, 30, 50, false},
 		"one interval":              {commitsOf([2]int{60, 100}, [2]int{70, 300}), 40, 40, false},
 		"the last one is the first": {commitsOf([2]int{30, 100}, [2]int{61, 305}), 10, 20, true},
 		"never warm":                {commitsOf([2]int{20, 100}, [2]int{40, 200}), 10, 20, true},

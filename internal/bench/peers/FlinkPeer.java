@@ -2,7 +2,9 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 
-/** Flink in one process, from a topic into bench.messages: FlinkPeer BROKERS TOPIC GROUP WAREHOUSE narrow|wide SECONDS. */
+/**
+ * Flink in one process, from a topic into bench.messages: FlinkPeer BROKERS TOPIC GROUP WAREHOUSE narrow|wide SECONDS.
+ */
 public final class FlinkPeer {
   private FlinkPeer() {}
 
