@@ -134,7 +134,8 @@ func (r *peerRun) admin(do func(*kadm.Client) error) error {
 	return do(kadm.NewClient(client))
 }
 
-// forget deletes what the rival left at the broker. Groups that still have members stay: the broker forgets them later.
+// forget deletes the topic that the rival had at the broker. Its consumer groups stay, each of a name of its own: they
+// have members until these time out, and the broker forgets empty ones by itself.
 func (r *peerRun) forget(ctx context.Context) error {
 	return r.admin(func(admin *kadm.Client) error {
 		topics, err := admin.ListTopics(ctx)
