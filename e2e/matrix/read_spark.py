@@ -90,8 +90,9 @@ def scaled(digits: str, scale: int) -> str:
 
 
 def readable(kind: dict) -> bool:
-    """Whether Spark 4.0 has the type: it has no time of day."""
-    return kind["kind"] != "time" and all(readable(field) for field in kind.get("fields") or [])
+    """Whether Spark reads the type: isOfSpark in dataset_test.go says what it does not."""
+    fields = kind.get("fields") or []
+    return kind["kind"] != "time" and all(field["kind"] != "uuid" and readable(field) for field in fields)
 
 
 def rows(spark: SparkSession, path: str, columns: list[dict]) -> list[str]:
