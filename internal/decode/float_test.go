@@ -41,7 +41,7 @@ func TestFloatsAreTheNearest(t *testing.T) {
 		0, math.Copysign(0, -1), 1, math.MaxFloat64, math.SmallestNonzeroFloat64, math.MaxFloat32, 0x1p-126,
 		0x1p-149, 0x1p-150, 0x1p-1022, 0x1p-1074, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p64,
 	}
-	for range 20_000 {
+	for range rounds(4000) {
 		values = append(values, math.Float64frombits(r.Uint64()), float64(math.Float32frombits(r.Uint32())), r.Float64(),
 			(r.Float64()-0.5)*math.Pow10(r.IntN(40)-20), float64(r.Int64()))
 	}
@@ -57,7 +57,7 @@ func TestFloatsAreTheNearest(t *testing.T) {
 		checkFloats(t, d, batch, strconv.FormatFloat(v, 'e', 15+r.IntN(6), 64))
 	}
 	// Halfway between two floats, and one digit to each side of that.
-	for range 3000 {
+	for range rounds(2000) {
 		v := float64(math.Float32frombits(r.Uint32()&0x7fffffff%0x7f000000)) * (1 + 0x1p-24)
 		text := strconv.FormatFloat(v, 'e', -1, 64)
 		checkFloats(t, d, batch, text)

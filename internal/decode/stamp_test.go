@@ -35,7 +35,7 @@ func TestStampsAreReadAsTheModelDoes(t *testing.T) {
 			}
 		}
 	}
-	for range 3000 {
+	for range rounds(3000) {
 		text := fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", []int{r.IntN(10000), 2026}[r.IntN(2)], r.IntN(14), r.IntN(33),
 			r.IntN(26), r.IntN(62), r.IntN(62))
 		if n := r.IntN(12); n > 0 {
