@@ -3,6 +3,7 @@ package iceberg
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -228,4 +229,35 @@ func TestOnFreed(t *testing.T) {
 	if len(seen) != 5+1 || seen[5] != 0 { // the last are the descriptions
 		t.Errorf("heard of %d", seen)
 	}
+}
+
+// discarding is a store that forgets.
+type discarding struct{ io.Writer }
+
+func (discarding) Close() error { return nil }
+
+// What descriptions of sealed files are said to hold is what they hold, so that a flush of very many files is bounded.
+func TestBufferedBytesCountDescriptions(t *testing.T) {
+	const files = 3000
+	w := memoryWriter(t, &objects{}, func(target *Target, _ *Options) {
+		target.Partition[0].Transform, target.Partition[0].Result = "identity", record.Type{Kind: record.KindLong}
+		target.Create = func(context.Context, string) (io.WriteCloser, error) { return discarding{io.Discard}, nil }
+	})
+	spill := func() {
+		b := numbers(t, 0, files, 30)
+		mustWrite(t, w, b)
+		if err := w.Spill(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spill() // encoders that are idle now are so afterwards too
+	w.Rotate().Discard()
+	before := heapBytes()
+	spill()
+	grown, counted := heapBytes()-before, w.BufferedBytes()
+	t.Logf("%d bytes a file, %d counted", grown/files, counted/files)
+	if counted < grown*7/10 || counted > grown*15/10 {
+		t.Errorf("%d files grew the heap by %d bytes, and %d are counted", files, grown, counted)
+	}
+	w.Rotate().Discard()
 }
