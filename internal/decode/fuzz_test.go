@@ -42,7 +42,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"i":"0x1p-2","d":"1_000","f":"Inf","l":"+1"}`), byte(1))
 	f.Add([]byte(`{"":{"":1},"\"\\/":{"\u0022\\\/":2},"\n":{"\u000a":3},"gr\u00f6ße":{"größe":4}}`), byte(0))
 	f.Add([]byte(`{"\ud83d\ude00":{"😀":5}}`), byte(0))
-	f.Add([]byte(`{"a name longer than two words":{"a name longer than two words" : 1.25},"a name longer than 2":1}`), byte(0))
+	f.Add([]byte(`{"a name longer than two words":{"a name longer than two words" : 1},"a name longer":1}`), byte(0))
 	f.Add([]byte(`{"ms_time":86399999,"ms_timestamp":-1,"ms_timestamptz":9223372036854775}`), byte(0))
 	f.Add([]byte(`{"tz":"2026-11-29T12:00:00.123456Z","tzn":"2026-11-29T12:00:00.123456789Z"}`), byte(0))
 	s := fuzzSchema()
