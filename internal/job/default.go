@@ -34,7 +34,7 @@ func defaultKafkaSource() KafkaSource {
 		OnRecreated:      "restart",
 		OnClusterChange:  "stop",
 		MetadataInterval: 10 * time.Second,
-		FetchBytesMax:    16e6,
+		FetchBytesMax:    4e6,
 	}
 }
 
