@@ -116,7 +116,11 @@ func ratioToBest(c moveCase, own *Result, rivals []Result) *Result {
 	if len(rivals) == 0 {
 		return nil
 	}
-	r := headline(own, figureRatio+strings.TrimSuffix(c.id, "_zstd"), "times", pairs(own.Runs, rivals[0].Runs))
+	ratios := pairs(own.Runs, rivals[0].Runs)
+	if len(ratios) == 0 {
+		return nil
+	}
+	r := headline(own, figureRatio+strings.TrimSuffix(c.id, "_zstd"), "times", ratios)
 	r.Conditions += fmt.Sprintf("; divided by %s of the same round, %s; the median of these ratios",
 		rivals[0].System, rivalSource(&rivals[0]))
 	r.Rival = &Rival{rivals[0].System, 1, "itself"}
@@ -141,6 +145,9 @@ func floorShare(c moveCase, own *Result, rivals, details []Result) *Result {
 		name += "_" + c.id
 	}
 	runs := pairs(own.Runs, floor.Runs)
+	if len(runs) == 0 {
+		return nil
+	}
 	for i := range runs {
 		runs[i] *= 100
 	}
@@ -165,8 +172,8 @@ func peakOf(details []Result) *Result {
 		if r.System != firnName || r.Measure != measurePeak {
 			continue
 		}
-		peaks = append(peaks, slices.Max(r.Runs))
-		if largest == nil || slices.Max(r.Runs) > slices.Max(largest.Runs) {
+		peaks = append(peaks, percentile(r.Runs, 1))
+		if largest == nil || percentile(r.Runs, 1) > percentile(largest.Runs, 1) {
 			largest = r
 		}
 	}
@@ -185,7 +192,7 @@ func rivalPeaks(details []Result) []Rival {
 	most := map[string]float64{}
 	for _, r := range details {
 		if r.Measure == measurePeak && isRival(r.System) {
-			most[r.System] = max(most[r.System], slices.Max(r.Runs))
+			most[r.System] = max(most[r.System], percentile(r.Runs, 1))
 		}
 	}
 	var list []Rival

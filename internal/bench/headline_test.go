@@ -92,6 +92,22 @@ func TestRivalThatWasNotWarm(t *testing.T) {
 	}
 }
 
+// TestNoRoundOfBoth: a rival or a floor without a run of firn's rounds gives no ratio.
+func TestNoRoundOfBoth(t *testing.T) {
+	none := exampleRuns("Flink", 10)
+	own := exampleRuns(firnName, 100)
+	own.runs = own.runs[:1]
+	none.runs[0].mbPerCPUSecond = 0
+	m := &mover{session: &session{}, broker: &broker{}}
+	results := Summarize(m.results(moveCases()[0], []*entrantRuns{own, none}))
+	if r := findResult(results, "ratio_best_rival_bucket64"); r != nil {
+		t.Errorf("%+v", r)
+	}
+	if page, err := reportPage(results, nil); err != nil || len(page) == 0 {
+		t.Error(err)
+	}
+}
+
 // TestWithoutRivals: earlier figures of them stand in, and there is no ratio of a round.
 func TestWithoutRivals(t *testing.T) {
 	m := &mover{session: &session{}, broker: &broker{}}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
-	"slices"
 )
 
 // The layout of a chart of the report, in pixels.
@@ -24,7 +23,7 @@ func rangeChart(title string, details []Result, measure string) template.HTML {
 	for _, r := range details {
 		if r.Measure == measure {
 			shown = append(shown, r)
-			largest = max(largest, slices.Max(r.Runs))
+			largest = max(largest, percentile(r.Runs, 1))
 		}
 	}
 	var body bytes.Buffer
@@ -50,7 +49,7 @@ func rangeBar(out *bytes.Buffer, r *Result, y int, scale float64) {
 	}
 	at := func(v float64) float64 { return rangeNames + v*scale }
 	middle := y + rangeHigh/2
-	least, most := slices.Min(r.Runs), slices.Max(r.Runs)
+	least, most := percentile(r.Runs, 0), percentile(r.Runs, 1)
 	fmt.Fprintf(out, "<text x=\"0\" y=\"%d\">%s</text>\n", middle+4, escaped(r.System))
 	fmt.Fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n", rangeNames, y,
 		max(1, r.Median*scale), rangeHigh, class)

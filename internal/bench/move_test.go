@@ -123,6 +123,7 @@ func TestRunsAreKept(t *testing.T) {
 // TestKeepAfterEachCase: what is kept is complete in itself.
 func TestKeepAfterEachCase(t *testing.T) {
 	o := tiny(t)
+	o.Runs = 1
 	o.Cases = []string{"bucket64_none", "unpartitioned_zstd"}
 	var kept [][]Result
 	o.Keep = func(results []Result) error {

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -11,19 +12,38 @@ import (
 // counts.
 func Print(w io.Writer, results []Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "figure\tmedian\tunit\truns\tspread\tgoal\tby\tbest rival\tby")
+	fmt.Fprintln(t, "figure\tmedian\tunit\truns\tleast\tmost\tspread\tgoal\tby\tbest rival\tby")
 	for i := range results {
 		r := &results[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", r.Name, number(r.Value), r.Unit, len(r.Runs),
-			percent(r.Runs), orDash(r.Goal > 0, number(r.Goal)), times(r.GoalRatio()), rivalText(r.Rival), times(r.RivalRatio()))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, number(r.Value), r.Unit, len(r.Runs),
+			number(percentile(r.Runs, 0)), number(percentile(r.Runs, 1)), percent(r.Runs), orDash(r.Goal > 0, number(r.Goal)), times(r.GoalRatio()), rivalText(r.Rival), times(r.RivalRatio()))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, line := range remarks(results) {
+	for _, line := range append(rounds(results), remarks(results)...) {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// rounds are the ratios of kafka-to-iceberg pair by pair.
+func rounds(results []Result) []string {
+	var lines []string
+	for _, r := range results {
+		if !strings.HasPrefix(r.Name, figureRatio) || len(r.Runs) < 2 {
+			continue
+		}
+		texts := make([]string, len(r.Runs))
+		for i, ratio := range r.Runs {
+			texts[i] = times(ratio)
+		}
+		lines = append(lines, fmt.Sprintf("%s, round by round: %s", r.Name, strings.Join(texts, " ")))
+	}
+	if len(lines) > 0 {
+		return append([]string{""}, lines...)
 	}
 	return nil
 }

@@ -27,6 +27,19 @@ func TestPrintOfABusyMachine(t *testing.T) {
 	}
 }
 
+// TestPrintPairs: the ratios of a round are shown, not only their median.
+func TestPrintPairs(t *testing.T) {
+	var out bytes.Buffer
+	if err := Print(&out, charted(0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"ratio_best_rival_bucket64, round by round: 5.00x 5.00x 5.00x\n", "  least  most "} {
+		if !bytes.Contains(out.Bytes(), []byte(want)) {
+			t.Errorf("%q is not in:\n%s", want, &out)
+		}
+	}
+}
+
 func TestPrintNothing(t *testing.T) {
 	var out bytes.Buffer
 	if err := Print(&out, nil); err != nil {
