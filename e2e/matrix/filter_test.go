@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	pq "github.com/parquet-go/parquet-go"
+
 	"firn/internal/record"
 )
 
@@ -101,13 +103,14 @@ func compareSigns(a, b any) int {
 }
 
 // addFilters writes the ordered dataset in enough cells that each two layouts meet, and asks in each for the ends of
-// every type and for values at random, with all relations.
+// every type and for values at random, with all relations, and for the ends of row groups, which bounds must not leave
+// out.
 func (m *manifest) addFilters(t *testing.T, folder string) {
 	t.Helper()
 	d := ordered()
 	r := rand.New(rand.NewPCG(7, 8))
 	for n, c := range pairs(cross(append([][]variant{codecs()[:1]}, layouts()...))) {
-		m.add(t, folder, d, &c)
+		groups := groupsOf(t, m.add(t, folder, d, &c))
 		file := m.Files[len(m.Files)-1].Name
 		for i, l := range leaves() {
 			probes := slices.Clone(l.edges)
@@ -121,9 +124,47 @@ func (m *manifest) addFilters(t *testing.T, folder string) {
 				}
 				m.addFilter(d, file, i, ops[(n+k)%len(ops)], probes[k])
 			}
+			for k := range groups {
+				cut := l.typ.Kind == record.KindString || l.typ.Kind == record.KindBinary // its bounds are
+				if low, high := d.ends(i, groups, k); cut || k == n%len(groups) {
+					m.addFilter(d, file, i, "=", low)
+					m.addFilter(d, file, i, "=", high)
+				}
+			}
 			m.addFilter(d, file, i, []string{"is null", "is not null"}[n%2], nil)
 		}
 	}
+}
+
+// groupsOf is the number of rows of each row group.
+func groupsOf(t *testing.T, data []byte) []int {
+	t.Helper()
+	f, err := pq.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []int
+	for _, g := range f.RowGroups() {
+		out = append(out, int(g.NumRows()))
+	}
+	return out
+}
+
+// ends is the first and the last value of a column in row group k. The rows are in order.
+func (d *dataset) ends(column int, groups []int, k int) (low, high any) {
+	from := 0
+	for _, n := range groups[:k] {
+		from += n
+	}
+	for _, row := range d.rows[from : from+groups[k]] {
+		if v := row[column]; v != nil {
+			if low == nil {
+				low = v
+			}
+			high = v
+		}
+	}
+	return low, high
 }
 
 func (m *manifest) addFilter(d *dataset, file string, column int, op string, value any) {
@@ -142,16 +183,35 @@ func (m *manifest) checkFilters(t *testing.T, reader string, counted []counts) {
 	if len(counted) != len(m.Filters) {
 		t.Fatalf("%s: %d filters counted of %d", reader, len(counted), len(m.Filters))
 	}
+	skipped := map[string]bool{}
 	for i, got := range counted {
 		f := &m.Filters[i]
 		want := m.of[f.File].count(f, reader)
-		if reader == "pyarrow" && f.typ.Kind == record.KindUUID {
-			continue // PyArrow 26 has no comparison of UUIDs
+		if why := m.unfiltered(reader, f); why != "" {
+			skipped[why] = true
+			continue
 		}
 		if got.Fault != "" || got.Full != got.Filtered || got.Full != want {
 			t.Errorf("%s: %s: %s %s %s: %d rows, skipping what is ruled out %d, want %d %.3000s", reader, f.File, f.Column,
 				f.Op, f.Value, got.Full, got.Filtered, want, got.Fault)
 		}
+	}
+	for why := range skipped {
+		t.Logf("skipped: filters of %s (%s)", reader, why)
+	}
+}
+
+// unfiltered says why a filter of a reader is not compared; else it is empty.
+func (m *manifest) unfiltered(reader string, f *filter) string {
+	file := m.Files[slices.IndexFunc(m.Files, func(e fileEntry) bool { return e.Name == f.File })]
+	blob := f.typ.Kind == record.KindBinary || f.typ.Kind == record.KindFixed
+	switch {
+	case reader == "pyarrow" && f.typ.Kind == record.KindUUID:
+		return "PyArrow 26 has no comparison of UUIDs"
+	case reader == "duckdb" && blob && file.Bloom && f.Op == "=":
+		return "DuckDB 1.5.5 looks for a BLOB by another hash than the format's, in files of its own too, and finds no rows"
+	default:
+		return ""
 	}
 }
 

@@ -64,9 +64,10 @@ func leaves() []leaf {
 		{"fixed_11", record.Type{Kind: record.KindFixed, Length: 11}, texts(strings.Repeat("\x00", 11),
 			strings.Repeat("\xFF", 11), "\x80 two hands"), bytesOf(11, 11, 4)},
 		{"binary", kind(record.KindBinary), texts("", "\x00", "\x00\xFF\x80", "longer than sixteen bytes",
-			strings.Repeat("\xFF", 40)), bytesOf(0, 24, 256)},
+			strings.Repeat("\xFF", 40)), bytesOf(0, 40, 256)},
 		{"string", kind(record.KindString), texts("", "a", "\x00", "\"\\/\b\f\n\r\t\x7F",
-			"Z\u00FCrich \u65E5\u672C \U0001F600", "longer than sixteen characters", strings.Repeat("\U0010FFFF", 20), strings.Repeat("\u00E9", 15)+"\uD7FF\uE000"),
+			"Z\u00FCrich \u65E5\u672C \U0001F600", "longer than sixteen characters", strings.Repeat("\U0010FFFF", 20),
+			strings.Repeat("\u00E9", 15)+"\uD7FF\uE000"),
 			randomText},
 	}
 }

@@ -75,8 +75,8 @@ func treeOf(f *record.Field) typeTree {
 	return out
 }
 
-// add writes a file into the folder.
-func (m *manifest) add(t *testing.T, folder string, d *dataset, c *cell) {
+// add writes a file into the folder, and gives its bytes.
+func (m *manifest) add(t *testing.T, folder string, d *dataset, c *cell) []byte {
 	t.Helper()
 	name := d.name + "." + c.name
 	if m.Datasets[d.name] == nil {
@@ -86,9 +86,11 @@ func (m *manifest) add(t *testing.T, folder string, d *dataset, c *cell) {
 	}
 	m.Files = append(m.Files, fileEntry{name, d.name, c.bloom, c.options.Encodings == parquet.EncodingsAuto})
 	m.of[name] = d
-	if err := os.WriteFile(filepath.Join(folder, name+".parquet"), c.write(t, d), 0o600); err != nil {
+	data := c.write(t, d)
+	if err := os.WriteFile(filepath.Join(folder, name+".parquet"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return data
 }
 
 // TestOtherReaders has each reader that is not in Go read files in one process: the flat and the nested dataset in
