@@ -22,7 +22,7 @@ func limitMemory(memory job.ByteSize) (restore func()) {
 	if debug.SetMemoryLimit(ask) != math.MaxInt64 {
 		return restore
 	}
-	debug.SetMemoryLimit(wire.DataBytes(memory))
+	debug.SetMemoryLimit(wire.HeapBytes(memory))
 	if os.Getenv("GOGC") != "" {
 		return func() { debug.SetMemoryLimit(math.MaxInt64) }
 	}

@@ -18,7 +18,7 @@ func TestMemoryLimit(t *testing.T) {
 		}
 	}
 	restore := limitMemory(512 << 20)
-	mustBe(512<<20 - wire.ProgramBytes)
+	mustBe(wire.HeapBytes(512 << 20))
 	restore()
 	mustBe(math.MaxInt64)
 
