@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,10 @@ func TestRivalThatWasNotWarm(t *testing.T) {
 	results := Summarize(m.results(moveCases()[0], []*entrantRuns{exampleRuns(firnName, 100), cold}))
 	if r := findResult(results, "ratio_best_rival_bucket64"); !strings.Contains(r.Conditions, coldRemark) {
 		t.Errorf("conditions %q", r.Conditions)
+	}
+	var out bytes.Buffer
+	if err := Print(&out, results); err != nil || !strings.Contains(out.String(), "bucket64 is worth nothing: NOT in a") {
+		t.Errorf("%v, printed:\n%s", err, &out)
 	}
 	if r := findResult(results, "mb_per_cpu_s_bucket64_zstd"); r.Rival.Source != coldRemark {
 		t.Errorf("rival %+v", r.Rival)

@@ -58,6 +58,11 @@ func remarks(results []Result) []string {
 		"minus smallest run, of the median."}
 	lines = append(lines, r.Command, fmt.Sprintf("commit %s, %s, %s", r.Commit, r.Date.Format(time.DateOnly),
 		r.Machine))
+	for _, r := range results {
+		if strings.HasPrefix(r.Name, figureRatio) && strings.Contains(r.Conditions, coldRemark) {
+			lines = append(lines, r.Name+" is worth nothing: "+coldRemark)
+		}
+	}
 	if r.LoadAtStart == nil {
 		return lines
 	}
