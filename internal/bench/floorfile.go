@@ -52,7 +52,7 @@ func (f *floorFile) add(value []byte) error {
 func (f *floorFile) flush() error {
 	out := f.block
 	if f.compress {
-		f.packed, f.known = f.encoder.AppendFrame(f.packed[:0], f.block, f.known)
+		f.packed, f.known = f.encoder.AppendFrame(f.packed[:0], f.block, 0, f.known)
 		out = f.packed
 	}
 	n, err := f.file.Write(out)

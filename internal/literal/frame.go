@@ -23,14 +23,21 @@ const (
 
 // FrameBytesMax is the most that AppendFrame appends for n bytes.
 func FrameBytesMax(n int) int {
-	blocks := n/blockBytesMax + 1
+	blocks := n/blockBytesMax + 2
 	return frameHeaderBytes + n + blocks*blockHeaderBytes + blockRoom(min(n, blockBytesMax), lengthMax)
 }
 
-// AppendFrame appends a zstd frame that holds src, of less than 4 GiB. Known is a code that may fit, or nil; the code that
-// is best known after it is returned, for what comes next of the same kind.
-func (e *Encoder) AppendFrame(dst, src []byte, known *Table) ([]byte, *Table) {
-	f := frame{encoder: e, out: appendHeader(dst, len(src)), table: known.best(src)}
+// AppendFrame appends a zstd frame that holds src, of less than 4 GiB. The first head bytes of it are stored: they are of
+// another kind than the rest. Known is a code that may fit, or nil; the code that is best known after it is returned, for
+// what comes next of the same kind.
+func (e *Encoder) AppendFrame(dst, src []byte, head int, known *Table) ([]byte, *Table) {
+	f := frame{encoder: e, out: appendHeader(dst, len(src))}
+	for head > 0 && len(src) > head {
+		n := min(head, blockBytesMax)
+		f.raw(src[:n], 0)
+		src, head = src[n:], head-n
+	}
+	f.table = known.best(src)
 	f.blocks(src, f.block)
 	return f.out, f.table
 }

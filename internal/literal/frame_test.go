@@ -99,7 +99,7 @@ func TestFramesHoldWhatWasPutIn(t *testing.T) {
 			for _, n := range sizes {
 				src := kind(n)
 				var frame []byte
-				frame, known = e.AppendFrame([]byte("before"), src, known)
+				frame, known = e.AppendFrame([]byte("before"), src, 0, known)
 				mustHold(t, frame[len("before"):], src)
 				if len(frame) > FrameBytesMax(n)+len("before") {
 					t.Errorf("%d bytes take %d, more than the most of %d", n, len(frame), FrameBytesMax(n))
@@ -113,25 +113,25 @@ func TestFramesHoldWhatWasPutIn(t *testing.T) {
 func TestKnownCodeThatDoesNotFitIsRenewed(t *testing.T) {
 	r := fixedRandom()
 	var e Encoder
-	_, digits := e.AppendFrame(nil, randomOf(r, "0123456789", 1<<16), nil)
+	_, digits := e.AppendFrame(nil, randomOf(r, "0123456789", 1<<16), 0, nil)
 	letters := randomOf(r, "abcdefghij", 1<<16)
-	frame, table := e.AppendFrame(nil, letters, digits)
+	frame, table := e.AppendFrame(nil, letters, 0, digits)
 	mustHold(t, frame, letters)
 	if table == digits {
 		t.Error("a code without the bytes that occur was kept")
 	}
 	uneven := append(bytes.Repeat([]byte("a"), 1<<16), letters[:100]...)
 	even := len(frame)
-	frame, _ = e.AppendFrame(nil, uneven, table)
+	frame, _ = e.AppendFrame(nil, uneven, 0, table)
 	mustHold(t, frame, uneven)
 	if len(frame) > even/2 {
 		t.Errorf("mostly one byte takes %d bytes, ten equally frequent ones %d", len(frame), even)
 	}
-	again, same := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), table)
+	again, same := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), 0, table)
 	if same == nil || len(again) == 0 {
 		t.Fatal("no frame")
 	}
-	if _, kept := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), same); kept != same {
+	if _, kept := e.AppendFrame(nil, randomOf(r, "abcdefghij0123456789", 1<<16), 0, same); kept != same {
 		t.Error("a code that fits was renewed")
 	}
 }
@@ -140,12 +140,12 @@ func TestKnownCodeThatDoesNotFitIsRenewed(t *testing.T) {
 func TestByteThatTheSampleMisses(t *testing.T) {
 	r := fixedRandom()
 	var e Encoder
-	_, known := e.AppendFrame(nil, randomOf(r, alphanumerics, 1<<20), nil)
+	_, known := e.AppendFrame(nil, randomOf(r, alphanumerics, 1<<20), 0, nil)
 	src := randomOf(r, alphanumerics, 1<<20)
 	for _, at := range []int{sampleRun + 1, blockBytesMax + 5000, 1<<20 - sampleRun - 1} {
 		with := slices.Clone(src)
 		with[at] = '!'
-		frame, after := e.AppendFrame(nil, with, known)
+		frame, after := e.AppendFrame(nil, with, 0, known)
 		mustHold(t, frame, with)
 		if len(frame) > 3*len(src)/4+1000 {
 			t.Errorf("with an odd byte at %d: %d bytes", at, len(frame))
@@ -168,8 +168,8 @@ func TestSizes(t *testing.T) {
 		"alphanumerics": randomOf(r, alphanumerics, 1<<20), "hex": randomOf(r, "0123456789abcdef", 1<<20), "page": page(r, 1<<20),
 		"skewed": skewed(r, 1<<20),
 	} {
-		frame, table := e.AppendFrame(nil, src, nil)
-		again, _ := e.AppendFrame(nil, src, table)
+		frame, table := e.AppendFrame(nil, src, 0, nil)
+		again, _ := e.AppendFrame(nil, src, 0, table)
 		general := len(z.EncodeAll(src, nil))
 		t.Logf("%s: %.4f, again %.4f, a general encoder %.4f", name, ratio(frame, src), ratio(again, src), float64(general)/float64(len(src)))
 		if float64(len(frame)) > 1.005*float64(general) || len(again) > len(frame)+len(frame)/200 {
@@ -189,11 +189,11 @@ func FuzzFrame(f *testing.F) {
 			t.Skip("too long")
 		}
 		var e Encoder
-		frame, table := e.AppendFrame(nil, src, nil)
+		frame, table := e.AppendFrame(nil, src, 0, nil)
 		mustHold(t, frame, src)
 		reversed := slices.Clone(piece)
 		slices.Reverse(reversed)
-		frame, _ = e.AppendFrame(nil, append(reversed, piece...), table)
+		frame, _ = e.AppendFrame(nil, append(reversed, piece...), 0, table)
 		mustHold(t, frame, append(reversed, piece...))
 	})
 }
@@ -207,14 +207,14 @@ func BenchmarkFrame(b *testing.B) {
 			var out []byte
 			var t *Table
 			for b.Loop() {
-				out, t = e.AppendFrame(out[:0], src, t)
+				out, t = e.AppendFrame(out[:0], src, 0, t)
 			}
 		})
 		b.Run(name+"/first", func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			var out []byte
 			for b.Loop() {
-				out, _ = e.AppendFrame(out[:0], src, nil)
+				out, _ = e.AppendFrame(out[:0], src, 0, nil)
 			}
 		})
 		b.Run(name+"/klauspost", func(b *testing.B) {
@@ -229,4 +229,45 @@ func BenchmarkFrame(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Levels in front of values are stored, and the code does not see them.
+func TestHeadIsStored(t *testing.T) {
+	r := fixedRandom()
+	var e Encoder
+	values := randomOf(r, alphanumerics, 200<<10)
+	_, known := e.AppendFrame(nil, values, 0, nil)
+	for _, head := range []int{1, 7, 300, blockBytesMax, blockBytesMax + 1, 190 << 10} {
+		src := append(randomOf(r, everyByte(), head), values[head:]...)
+		frame, after := e.AppendFrame(nil, src, head, known)
+		mustHold(t, frame, src)
+		if after != known {
+			t.Errorf("a head of %d bytes changed the code of what follows", head)
+		}
+	}
+	for _, src := range [][]byte{nil, values[:5]} { // nothing but a head
+		frame, _ := e.AppendFrame(nil, src, 5, nil)
+		mustHold(t, frame, src)
+	}
+}
+
+// Bytes that are not in pairs, here and there, go by themselves.
+func TestRareBytesBesidePairs(t *testing.T) {
+	r := fixedRandom()
+	src := randomOf(r, alphanumerics, 300<<10)
+	for i := range len(src) / 200 {
+		src[i*200+r.IntN(200)] = byte(128 + r.IntN(128))
+	}
+	var h histogram
+	h.count(src)
+	table, err := newTable(&h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !table.pairsPay || table.paired[200] {
+		t.Fatalf("pairs pay: %t, with a rare byte: %t", table.pairsPay, table.paired[200])
+	}
+	var e Encoder
+	frame, _ := e.AppendFrame(nil, src, 0, table)
+	mustHold(t, frame, src)
 }

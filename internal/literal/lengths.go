@@ -20,8 +20,23 @@ type node struct {
 	depth  uint8
 }
 
-// huffmanLengths gives the bytes that occur, two at least, codes of limit bits at most, shortest in all but for the limit.
+// huffmanLengths gives the bytes that occur, two at least, codes of limit bits at most, at least eight. Where the rarest
+// ones would have longer codes, all are counted half until they do not: rare bytes come out a little too short then.
 func huffmanLengths(h *histogram, limit uint8) *lengths {
+	counted := *h
+	for {
+		l, longest := counted.tree()
+		if longest <= limit {
+			return l
+		}
+		for s, n := range counted {
+			counted[s] = (n + 1) / 2
+		}
+	}
+}
+
+// tree is the shortest codes, and the length of the longest of them.
+func (h *histogram) tree() (l *lengths, longest uint8) {
 	nodes := make([]node, 0, 2*len(h))
 	for s, n := range h {
 		if n > 0 {
@@ -30,25 +45,17 @@ func huffmanLengths(h *histogram, limit uint8) *lengths {
 	}
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.count, b.count) })
 	nodes = joinNodes(nodes)
-	var counts [256]int // of codes by length; a chain of all bytes is the deepest
+	l = &lengths{}
 	for i := len(nodes) - 1; i >= 0; i-- {
 		n := nodes[i]
 		if n.left < 0 {
-			counts[min(n.depth, limit)]++
+			l[n.symbol] = n.depth
+			longest = max(longest, n.depth)
 			continue
 		}
 		nodes[n.left].depth, nodes[n.right].depth = n.depth+1, n.depth+1
 	}
-	shorten(counts[:limit+1], limit)
-	var l lengths
-	next := 0 // the rarest byte has the longest code
-	for length := limit; length > 0; length-- {
-		for range counts[length] {
-			l[nodes[next].symbol] = length
-			next++
-		}
-	}
-	return &l
+	return l, longest
 }
 
 // joinNodes builds the tree over the leaves, which are sorted by count: the two rarest nodes get one above them, which is
@@ -70,34 +77,4 @@ func joinNodes(nodes []node) []node {
 		nodes = append(nodes, node{count: nodes[a].count + nodes[b].count, left: a, right: b})
 	}
 	return nodes
-}
-
-// shorten makes the numbers of codes by length a complete code again, after those beyond the limit were cut to it: the
-// sum of 2^-length over all codes is one. Codes just shorter than the limit are made longer until it fits; what room
-// that leaves over goes to the longest.
-func shorten(counts []int, limit uint8) {
-	excess := -1 << limit
-	for length, n := range counts {
-		if length > 0 {
-			excess += n << (int(limit) - length)
-		}
-	}
-	for excess > 0 {
-		length := int(limit) - 1
-		for counts[length] == 0 {
-			length--
-		}
-		counts[length]--
-		counts[length+1]++
-		excess -= 1 << (int(limit) - length - 1)
-	}
-	for excess < 0 {
-		length := int(limit)
-		for counts[length] == 0 || -excess < 1<<(int(limit)-length) {
-			length--
-		}
-		counts[length]--
-		counts[length-1]++
-		excess += 1 << (int(limit) - length)
-	}
 }

@@ -1,23 +1,19 @@
 package literal
 
-const (
-	// pairBytesMax is how many different bytes pairs are made for: making them costs the square.
-	pairBytesMax = 128
-	// pairsKept is how many tables an Encoder keeps the pairs of, of 256 KB each.
-	pairsKept = 8
-)
+// pairsKept is how many tables an Encoder keeps the pairs of, of 256 KB each.
+const pairsKept = 8
 
 // fill makes the pairs of a code. A stream is read from its end, so the second byte is written first.
-func (p *pairs) fill(c *codes) {
+func (p *pairs) fill(t *Table) {
 	clear(p[:])
-	for second, b := range c {
-		if b == 0 {
+	for second, b := range t.codes {
+		if !t.paired[second] {
 			continue
 		}
 		n := b & lengthMask
 		row := p[second<<8 : second<<8+256]
-		for first, a := range c {
-			if a != 0 {
+		for first, a := range t.codes {
+			if t.paired[first] {
 				row[first] = (b>>codeShift|a>>codeShift<<n)<<codeShift | hasCode | (n + a&lengthMask)
 			}
 		}
@@ -35,9 +31,9 @@ type keptPairs struct {
 	pairs *pairs
 }
 
-// pairsOf returns the pairs of a code, or nil where it has too many bytes for them.
+// pairsOf returns the pairs of a code, or nil where they do not pay.
 func (e *Encoder) pairsOf(t *Table) *pairs {
-	if t.distinct > pairBytesMax {
+	if !t.pairsPay {
 		return nil
 	}
 	for i := range e.kept {
@@ -50,7 +46,7 @@ func (e *Encoder) pairsOf(t *Table) *pairs {
 	if k.pairs == nil {
 		k.pairs = new(pairs)
 	}
-	k.pairs.fill(&t.codes)
+	k.pairs.fill(t)
 	k.table = t
 	return k.pairs
 }

@@ -20,26 +20,31 @@ type stream struct {
 // have room for streamBytesMax.
 func (t *Table) putStream(out, src []byte, p *pairs) (int, bool) {
 	s := stream{out: out, all: hasCode, longest: t.longest}
-	switch {
-	case p == nil:
-	case t.longest <= lengthSoft:
-		src = s.threePairs(src, p)
-	default:
-		src = s.twoPairs(src, p)
+	if p != nil {
+		for src = s.threePairs(src, p); len(src) >= pairedBytes; src = s.threePairs(src, p) {
+			s.singles(src[len(src)-6:], &t.codes) // a byte that is not in pairs is among them
+			src = src[:len(src)-6]
+		}
 	}
 	s.singles(src, &t.codes)
 	return s.end(), s.all&hasCode != 0
 }
 
-// threePairsGo takes six bytes at a time, of 54 bits at most, and returns the fewer than eight that are left. All that
-// does not depend on the place in the output is done before what does, so that it runs beside the six bytes before.
+// pairedBytes are loaded at once, for three pairs.
+const pairedBytes = 8
+
+// threePairsGo takes six bytes at a time, of 54 bits at most, and returns what is left: fewer than eight, or those up
+// to six with a byte that is not in pairs. All that does not depend on the place in the output is done before what
+// does, so that it runs beside the six bytes before.
 func (s *stream) threePairsGo(src []byte, pairs *pairs) []byte {
-	out, at, bits, n, all := s.out, s.at, s.bits, s.n, s.all
-	for len(src) >= 8 {
-		v := binary.LittleEndian.Uint64(src[len(src)-8:])
-		src = src[:len(src)-6]
+	out, at, bits, n := s.out, s.at, s.bits, s.n
+	for len(src) >= pairedBytes {
+		v := binary.LittleEndian.Uint64(src[len(src)-pairedBytes:])
 		a, b, c := pairs[uint16(v>>48)], pairs[uint16(v>>32)], pairs[uint16(v>>16)]
-		all &= a & b & c
+		if a&b&c&hasCode == 0 {
+			break
+		}
+		src = src[:len(src)-6]
 		code := uint64(a>>codeShift) | uint64(b>>codeShift)<<(a&lengthMask) | uint64(c>>codeShift)<<((a+b)&lengthMask)
 		bits |= code << (n & lengthMask)
 		binary.LittleEndian.PutUint64(out[at:], bits)
@@ -48,19 +53,7 @@ func (s *stream) threePairsGo(src []byte, pairs *pairs) []byte {
 		bits >>= n & 56
 		n &= 7
 	}
-	s.at, s.bits, s.n, s.all = at, bits, n, all
-	return src
-}
-
-// twoPairs takes four bytes at a time, of 44 bits at most.
-func (s *stream) twoPairs(src []byte, pairs *pairs) []byte {
-	for len(src) >= 4 {
-		v := binary.LittleEndian.Uint32(src[len(src)-4:])
-		src = src[:len(src)-4]
-		a, b := pairs[uint16(v>>16)], pairs[uint16(v)]
-		s.all &= a & b
-		s.put(uint64(a>>codeShift)|uint64(b>>codeShift)<<(a&lengthMask), a+b)
-	}
+	s.at, s.bits, s.n = at, bits, n
 	return src
 }
 

@@ -7,16 +7,16 @@ var hasBMI2 = cpu.X86.HasBMI2
 
 // threePairs is threePairsGo.
 func (s *stream) threePairs(src []byte, pairs *pairs) []byte {
-	if !hasBMI2 || len(src) < 8 {
+	if !hasBMI2 || len(src) < pairedBytes {
 		return s.threePairsGo(src, pairs)
 	}
-	_ = s.out[s.at+streamBytesMax(len(src), s.longest)-1] // the loop below does not check
-	left, written, bits, n, all := threePairsBMI2(&s.out[s.at], &src[0], len(src), pairs)
-	s.at, s.bits, s.n, s.all = s.at+written, bits, uint32(n), s.all&all
+	_ = s.out[s.at+streamBytesMax(len(src), min(s.longest, pairLengthMax))-1] // the loop below does not check
+	left, written, bits, n := threePairsBMI2(&s.out[s.at], &src[0], len(src), pairs, s.bits, uint64(s.n))
+	s.at, s.bits, s.n = s.at+written, bits, uint32(n)
 	return src[:left]
 }
 
-// threePairsBMI2 begins a stream at out with the codes of src, of so many bytes, all but the first left.
+// threePairsBMI2 goes on at out, after n bits, with the codes of src, of so many bytes, all but the first left.
 //
 //go:noescape
-func threePairsBMI2(out, src *byte, bytes int, pairs *pairs) (left, written int, bits, n uint64, all uint32)
+func threePairsBMI2(out, src *byte, bytes int, pairs *pairs, bits, n uint64) (left, written int, bitsLeft, nLeft uint64)

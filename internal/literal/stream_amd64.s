@@ -1,21 +1,19 @@
 #include "textflag.h"
 
-// func threePairsBMI2(out, src *byte, bytes int, pairs *pairs) (left, written int, bits, n uint64, all uint32)
-TEXT ·threePairsBMI2(SB), NOSPLIT, $0-68
+// func threePairsBMI2(out, src *byte, bytes int, pairs *pairs, bits, n uint64) (left, written int, bitsLeft, nLeft uint64)
+TEXT ·threePairsBMI2(SB), NOSPLIT, $0-80
 	MOVQ out+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ bytes+16(FP), CX
 	MOVQ pairs+24(FP), R8
 	MOVQ DI, BX
-	XORL AX, AX   // bits
-	XORL DX, DX   // how many
-	MOVL $-1, R9  // what all forms have in common
+	MOVQ bits+32(FP), AX
+	MOVQ n+40(FP), DX
 
 loop:
 	CMPQ    CX, $8
 	JLT     done
 	MOVQ    -8(SI)(CX*1), R10
-	SUBQ    $6, CX
 	MOVQ    R10, R11
 	MOVQ    R10, R12
 	SHRQ    $48, R11
@@ -26,9 +24,12 @@ loop:
 	MOVL    (R8)(R11*4), R11 // the forms: last pair,
 	MOVL    (R8)(R12*4), R12 // the one before,
 	MOVL    (R8)(R10*4), R10 // and before
-	ANDL    R11, R9
+	MOVL    R11, R9
 	ANDL    R12, R9
 	ANDL    R10, R9
+	TESTL   $0x80, R9        // all have a code
+	JEQ     done
+	SUBQ    $6, CX
 	MOVL    R11, R13
 	MOVL    R12, R14
 	MOVL    R10, R15
@@ -57,9 +58,8 @@ loop:
 
 done:
 	SUBQ BX, DI
-	MOVQ CX, left+32(FP)
-	MOVQ DI, written+40(FP)
-	MOVQ AX, bits+48(FP)
-	MOVQ DX, n+56(FP)
-	MOVL R9, all+64(FP)
+	MOVQ CX, left+48(FP)
+	MOVQ DI, written+56(FP)
+	MOVQ AX, bitsLeft+64(FP)
+	MOVQ DX, nLeft+72(FP)
 	RET

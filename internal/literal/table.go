@@ -9,8 +9,9 @@ import (
 // Table is a Huffman code, with what it takes to write it. It never changes, and is safe for concurrent use.
 type Table struct {
 	lengths     lengths
-	distinct    int
 	longest     uint8
+	paired      [256]bool // the bytes that pairs are made of
+	pairsPay    bool
 	description []byte  // as a frame has it (RFC 8878 section 4.2.1)
 	waste       float64 // bits for each bit of entropy
 	codes       codes
@@ -31,32 +32,47 @@ const (
 )
 
 const (
-	// lengthSoft is the limit where it costs next to nothing: three pairs of such codes fit in 64 bits with what is left of a byte.
-	lengthSoft = 9
-	// softWaste is what it may cost.
-	softWaste = 1.006
+	// pairLengthMax is the longest code in a pair: three pairs of such codes fit in 64 bits with what is left of a byte.
+	pairLengthMax = 9
+	// pairBytesMax is how many different bytes pairs are made of: making them costs the square.
+	pairBytesMax = 128
+	// pairShareMin is the part of all bytes that must be in pairs for them to pay: six bytes with one that is not take
+	// ten times as long.
+	pairShareMin = 0.97
 )
 
 // newTable makes the code for bytes that occur as often as counted. There must be two different ones at least.
 func newTable(h *histogram) (*Table, error) {
 	t := &Table{lengths: *huffmanLengths(h, lengthMax)}
-	if soft := huffmanLengths(h, lengthSoft); h.fitsSoft() && float64(soft.bits(h)) <= softWaste*float64(t.lengths.bits(h)) {
-		t.lengths = *soft
-	}
 	if entropy := h.entropyBits(); entropy > 0 {
 		t.waste = float64(t.lengths.bits(h)) / entropy
 	}
 	t.assign()
+	t.choosePairs(h)
 	if err := t.describe(); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// fitsSoft is whether so many different bytes can have codes of lengthSoft bits.
-func (h *histogram) fitsSoft() bool {
-	_, distinct := h.total()
-	return distinct <= 1<<lengthSoft/2
+// choosePairs takes the most frequent bytes, which have the shortest codes.
+func (t *Table) choosePairs(h *histogram) {
+	var inPairs, all uint64
+	count := 0
+	for length := uint8(1); length <= lengthMax; length++ {
+		for s, l := range t.lengths {
+			if l != length {
+				continue
+			}
+			all += uint64(h[s])
+			if length <= pairLengthMax && count < pairBytesMax {
+				t.paired[s] = true
+				inPairs += uint64(h[s])
+				count++
+			}
+		}
+	}
+	t.pairsPay = float64(inPairs) >= pairShareMin*float64(all)
 }
 
 // bits is what the counted bytes take. A byte without a code counts as nothing.
@@ -87,7 +103,6 @@ func (t *Table) assign() {
 				t.codes[s] = next<<codeShift | hasCode | uint32(l)
 				t.longest = max(t.longest, l)
 				next++
-				t.distinct++
 			}
 		}
 		next >>= 1

@@ -15,21 +15,21 @@ const (
 
 // codecOf is the codec of the column's pages in this file. It stays the same for the file: though the format allows
 // each chunk its own, parquet-go takes the first one's for all.
-func (l *leaf) codecOf(f *File, w *workspace, kind pageKind, body []byte) (Codec, error) {
+func (l *leaf) codecOf(f *File, w *workspace, kind pageKind, body []byte, head int) (Codec, error) {
 	if f.options.Codec != CodecAuto {
 		return f.options.Codec, nil
 	}
 	if l.picked {
 		return l.codec, nil
 	}
-	codec, err := l.learned.pick(w, kind, body)
+	codec, err := l.learned.pick(w, kind, body, head)
 	l.codec, l.picked = codec, err == nil
 	return codec, err
 }
 
 // pick measures a column's page with each codec, or returns what was picked lately. A page of indices says little: the
 // dictionary comes after it, and compresses well where it matters.
-func (k *learned) pick(w *workspace, kind pageKind, body []byte) (Codec, error) {
+func (k *learned) pick(w *workspace, kind pageKind, body []byte, head int) (Codec, error) {
 	if kind == pageOfIndices {
 		return CodecZstd, nil
 	}
@@ -43,7 +43,7 @@ func (k *learned) pick(w *workspace, kind pageKind, body []byte) (Codec, error) 
 	case len(body) < judgeBytesMin:
 		return CodecZstd, nil
 	}
-	picked, err := w.pick(k, kind, body)
+	picked, err := w.pick(k, kind, body, head)
 	if err != nil {
 		return picked, err
 	}
@@ -54,12 +54,12 @@ func (k *learned) pick(w *workspace, kind pageKind, body []byte) (Codec, error) 
 }
 
 // pick is none, snappy or zstd: a slower one where it makes the page smaller by pickWorth.
-func (w *workspace) pick(k *learned, kind pageKind, body []byte) (Codec, error) {
+func (w *workspace) pick(k *learned, kind pageKind, body []byte, head int) (Codec, error) {
 	snappy, err := appendSnappy(nil, body)
 	if err != nil {
 		return CodecNone, err
 	}
-	zstd, err := w.judge(k, kind, 0, nil, body)
+	zstd, err := w.judge(k, kind, 0, nil, body, head)
 	if err != nil {
 		return CodecNone, err
 	}

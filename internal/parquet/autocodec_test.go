@@ -23,7 +23,7 @@ func TestAutoPicksTheCodecThatIsWorthIt(t *testing.T) {
 	} {
 		w, k := &workspace{}, &learned{}
 		for range 2 { // measured, then remembered
-			if got, err := k.pick(w, c.kind, c.body); err != nil || got != c.want {
+			if got, err := k.pick(w, c.kind, c.body, 0); err != nil || got != c.want {
 				t.Errorf("%s: %s, want %s (%v)", c.name, got, c.want, err)
 			}
 		}
@@ -40,13 +40,13 @@ func TestAutoKeepsTheCodecWithinAFile(t *testing.T) {
 	l := &leaf{learned: &learned{}}
 	w := &workspace{}
 	for _, body := range [][]byte{pages[wayStored], pages[wayLiterals]} {
-		if got, err := l.codecOf(f, w, pageOfValues, body); err != nil || got != CodecNone {
+		if got, err := l.codecOf(f, w, pageOfValues, body, 0); err != nil || got != CodecNone {
 			t.Errorf("%s (%v), the file began with %s", got, err, CodecNone)
 		}
 	}
 	l.reset(f.options.Pool)
 	l.learned.codec.due = 0
-	if got, err := l.codecOf(f, w, pageOfValues, pages[wayLiterals]); err != nil || got != CodecZstd {
+	if got, err := l.codecOf(f, w, pageOfValues, pages[wayLiterals], 0); err != nil || got != CodecZstd {
 		t.Errorf("the next file: %s (%v)", got, err)
 	}
 }

@@ -140,7 +140,7 @@ func (l *leaf) judgeEncodings(f *File, w *workspace, others []format.Encoding) (
 
 // compressedSize is the size that values would have in the file.
 func (l *leaf) compressedSize(f *File, w *workspace, e format.Encoding, values []byte) (int, error) {
-	compressed, err := l.compressPage(f, w, kindOf(e), values)
+	compressed, err := l.compressPage(f, w, kindOf(e), values, 0)
 	if compressed == nil || err != nil {
 		return len(values), err
 	}

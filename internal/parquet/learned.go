@@ -92,7 +92,8 @@ const (
 )
 
 // appendPage appends a page's frame, made in the way that its column was found to need. Level 0 is none asked for.
-func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body []byte) ([]byte, error) {
+// The first head bytes of the page are its levels.
+func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body []byte, head int) ([]byte, error) {
 	k.mu.Lock()
 	p := &k.kinds[kind]
 	p.due -= int64(len(body))
@@ -103,11 +104,11 @@ func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body [
 	way, table := p.way, p.table
 	k.mu.Unlock()
 	if judge {
-		return w.judge(k, kind, level, dst, body)
+		return w.judge(k, kind, level, dst, body, head)
 	}
 	switch way {
 	case wayLiterals:
-		out, known := w.literals.AppendFrame(dst, body, table)
+		out, known := w.literals.AppendFrame(dst, body, head, table)
 		if known != table {
 			k.learn(kind, wayLiterals, known)
 		}
@@ -129,7 +130,7 @@ func (k *learned) learn(kind pageKind, way way, table *literal.Table) {
 
 // judge makes the frame in every way, returns the smallest and learns which way pays. It asks of a slower way that it
 // saves something: from stored over literals and fast to general.
-func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte) ([]byte, error) {
+func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte, head int) ([]byte, error) {
 	least := int(worth * float64(len(body)))
 	if level > 0 {
 		least = int(worthOfLevel * float64(len(body)))
@@ -140,7 +141,7 @@ func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte
 			chosen, size = way, bytes
 		}
 	}
-	coded, table := w.literals.AppendFrame(w.trial[:0], body, nil)
+	coded, table := w.literals.AppendFrame(w.trial[:0], body, head, nil)
 	w.trial = coded
 	try(wayLiterals, len(coded))
 	start := len(dst)

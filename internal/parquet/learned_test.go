@@ -44,7 +44,7 @@ func TestColumnGoesTheWayThatPays(t *testing.T) {
 	for want, body := range bodies(r, 64<<10) {
 		w, k := &workspace{}, &learned{}
 		for i := range 3 { // the first page is judged, the next ones go the way
-			frame, err := w.appendPage(k, pageOfValues, 0, []byte("before"), body)
+			frame, err := w.appendPage(k, pageOfValues, 0, []byte("before"), body, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,12 +71,12 @@ func TestColumnIsJudgedAgain(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pages := bodies(r, 1<<20)
 	w, k := &workspace{}, &learned{}
-	if _, err := w.appendPage(k, pageOfValues, 0, nil, pages[wayStored]); err != nil {
+	if _, err := w.appendPage(k, pageOfValues, 0, nil, pages[wayStored], 0); err != nil {
 		t.Fatal(err)
 	}
 	text := pages[wayFast]
 	for range judgeBytes/len(text) + 1 {
-		frame, err := w.appendPage(k, pageOfValues, 0, nil, text)
+		frame, err := w.appendPage(k, pageOfValues, 0, nil, text, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestLevelAskedForIsUsed(t *testing.T) {
 		var frame []byte
 		for range 2 {
 			var err error
-			if frame, err = w.appendPage(k, pageOfValues, level, nil, text); err != nil {
+			if frame, err = w.appendPage(k, pageOfValues, level, nil, text, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,7 +137,7 @@ func TestColumnsAreLearnedOfByManyAtOnce(t *testing.T) {
 				for _, page := range pages {
 					body = append(body, page[:i*100]...)
 				}
-				frame, err := w.appendPage(column, pageOfValues, 0, nil, body)
+				frame, err := w.appendPage(column, pageOfValues, 0, nil, body, 0)
 				if err != nil {
 					t.Error(err)
 					return

@@ -123,7 +123,7 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 	if f.options.PageVersion == 2 {
 		raw = len(w.levelBuf)
 	}
-	compressed, err := l.compressPage(f, w, kindOf(encoding), body[raw:])
+	compressed, err := l.compressPage(f, w, kindOf(encoding), body[raw:], len(w.levelBuf)-raw)
 	if err != nil {
 		return err
 	}
@@ -164,26 +164,27 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 // cheaper than the unused end of the buffer.
 const adoptBytesMin = 16 << 10
 
-// compress returns body compressed in a buffer of the pool, or nil when the column's codec is none.
-func (l *leaf) compress(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
-	codec, err := l.codecOf(f, w, kind, body)
+// compress returns body compressed in a buffer of the pool, or nil when the column's codec is none. The first head
+// bytes are levels.
+func (l *leaf) compress(f *File, w *workspace, kind pageKind, body []byte, head int) ([]byte, error) {
+	codec, err := l.codecOf(f, w, kind, body, head)
 	if err != nil || codec == CodecNone {
 		return nil, err
 	}
 	out := f.options.Pool.get(compressBound(len(body)))
 	if codec == CodecZstd {
-		return w.appendPage(l.learned, kind, f.options.Level, out, body)
+		return w.appendPage(l.learned, kind, f.options.Level, out, body, head)
 	}
 	return w.compress(codec, f.options.Level, out, body)
 }
 
 // compressPage compresses what a page has compressed. A page v2 says whether it is: it is not where that makes it no
 // smaller, and never where it has no values, from which some codecs make bytes.
-func (l *leaf) compressPage(f *File, w *workspace, kind pageKind, body []byte) ([]byte, error) {
+func (l *leaf) compressPage(f *File, w *workspace, kind pageKind, body []byte, head int) ([]byte, error) {
 	if f.options.PageVersion == 2 && len(body) == 0 {
 		return nil, nil
 	}
-	compressed, err := l.compress(f, w, kind, body)
+	compressed, err := l.compress(f, w, kind, body, head)
 	if f.options.PageVersion == 2 && len(compressed) >= len(body) {
 		f.options.Pool.put(compressed)
 		return nil, err
@@ -211,7 +212,7 @@ func (l *leaf) finishChunk(f *File, w *workspace) error {
 		CompressedPageSize:   int32(len(d.plain)),
 		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: int32(d.count), Encoding: format.Plain}),
 	}
-	compressed, err := l.compress(f, w, pageOfDictionary, d.plain)
+	compressed, err := l.compress(f, w, pageOfDictionary, d.plain, 0)
 	if err != nil {
 		return fmt.Errorf("writing the dictionary of column %s: %w", l.dotted, err)
 	}
