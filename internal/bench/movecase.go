@@ -85,14 +85,6 @@ func (c moveCase) String() string {
 	return fmt.Sprintf("%s messages, %s, %s, commits every %s", c.kind.name, partition, compression, c.commitInterval)
 }
 
-// buckets is the number of them, 0 when the table is not partitioned.
-func (c moveCase) buckets() int {
-	if c.partition == "" {
-		return 0
-	}
-	return bucketedCount
-}
-
 // CheckCases says what is wrong with a list of cases of kafka-to-iceberg.
 func CheckCases(ids []string) error {
 	_, err := chosenCases(moveCases(), ids)

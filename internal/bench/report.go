@@ -16,7 +16,8 @@ func Print(w io.Writer, results []Result) error {
 	for i := range results {
 		r := &results[i]
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, number(r.Value), r.Unit, len(r.Runs),
-			number(percentile(r.Runs, 0)), number(percentile(r.Runs, 1)), percent(r.Runs), orDash(r.Goal > 0, number(r.Goal)), times(r.GoalRatio()), rivalText(r.Rival), times(r.RivalRatio()))
+			number(percentile(r.Runs, 0)), number(percentile(r.Runs, 1)), percent(r.Runs),
+			orDash(r.Goal > 0, number(r.Goal)), times(r.GoalRatio()), rivalText(r.Rival), times(r.RivalRatio()))
 	}
 	if err := t.Flush(); err != nil {
 		return err

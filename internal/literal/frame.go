@@ -27,9 +27,9 @@ func FrameBytesMax(n int) int {
 	return frameHeaderBytes + n + blocks*blockHeaderBytes + blockRoom(min(n, blockBytesMax), lengthMax)
 }
 
-// AppendFrame appends a zstd frame that holds src, of less than 4 GiB. The first head bytes of it are stored: they are of
-// another kind than the rest. Known is a code that may fit, or nil; the code that is best known after it is returned, for
-// what comes next of the same kind.
+// AppendFrame appends a zstd frame that holds src, of less than 4 GiB. The first head bytes of it are stored: they are
+// of another kind than the rest. Known is a code that may fit, or nil; the code that is best known after it is
+// returned, for what comes next of the same kind.
 func (e *Encoder) AppendFrame(dst, src []byte, head int, known *Table) ([]byte, *Table) {
 	f := frame{encoder: e, out: appendHeader(dst, len(src))}
 	for head > 0 && len(src) > head {

@@ -20,8 +20,8 @@ type node struct {
 	depth  uint8
 }
 
-// huffmanLengths gives the bytes that occur, two at least, codes of limit bits at most, at least eight. Where the rarest
-// ones would have longer codes, all are counted half until they do not: rare bytes come out a little too short then.
+// huffmanLengths gives the bytes that occur, two at least, codes of limit bits at most, at least eight. Where the
+// rarest ones would have longer codes, all are counted half until they do not: rare bytes come out a little too short.
 func huffmanLengths(h *histogram, limit uint8) *lengths {
 	counted := *h
 	for {
@@ -58,8 +58,8 @@ func (h *histogram) tree() (l *lengths, longest uint8) {
 	return l, longest
 }
 
-// joinNodes builds the tree over the leaves, which are sorted by count: the two rarest nodes get one above them, which is
-// appended, until one is left. What is appended is sorted too.
+// joinNodes builds the tree over the leaves, which are sorted by count: the two rarest nodes get one above them, which
+// is appended, until one is left. What is appended is sorted too.
 func joinNodes(nodes []node) []node {
 	leaves := len(nodes)
 	leaf, joint := 0, leaves

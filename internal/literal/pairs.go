@@ -20,7 +20,8 @@ func (p *pairs) fill(t *Table) {
 	}
 }
 
-// Encoder makes frames. It keeps what the codes used last need. The zero value is ready; it is not safe for concurrent use.
+// Encoder makes frames. It keeps what the codes used last need. The zero value is ready; it is not safe for concurrent
+// use.
 type Encoder struct {
 	kept [pairsKept]keptPairs
 	next int

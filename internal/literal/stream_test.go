@@ -29,7 +29,8 @@ func TestLoopsAgree(t *testing.T) {
 		a.put(5, 3) // begin in the middle of a byte
 		b.put(5, 3)
 		restA, restB := a.threePairs(src, pairs), b.threePairsGo(src, pairs)
-		if !bytes.Equal(restA, restB) || a.at != b.at || a.bits != b.bits || a.n != b.n || !bytes.Equal(a.out[:a.at], b.out[:b.at]) {
+		if !bytes.Equal(restA, restB) || a.at != b.at || a.bits != b.bits || a.n != b.n ||
+			!bytes.Equal(a.out[:a.at], b.out[:b.at]) {
 			t.Fatalf("%d bytes: %+v and %+v, left %d and %d", n, a, b, len(restA), len(restB))
 		}
 		if alphabet == alphanumerics && len(restA) >= pairedBytes {

@@ -37,7 +37,8 @@ func (c Codec) String() string {
 }
 
 // ParseCodec reads a value of Iceberg's property write.parquet.compression-codec, in any case. "none" is
-// "uncompressed", "auto" is firn's own, and "lz4" is LZ4_RAW: the older framing of that name is deprecated and no two readers agree on it.
+// "uncompressed", "auto" is firn's own, and "lz4" is LZ4_RAW: the older framing of that name is deprecated and no two
+// readers agree on it.
 func ParseCodec(s string) (Codec, error) {
 	switch strings.ToLower(s) {
 	case "uncompressed", "none":
@@ -116,7 +117,8 @@ func (e *encoders) compress(c Codec, level int, dst, src []byte) ([]byte, error)
 	}
 }
 
-// compressBound is room that makes compress not grow dst for any codec: coded literals need most, for the length of a code.
+// compressBound is room that makes compress not grow dst for any codec: coded literals need most, for the length of a
+// code.
 func compressBound(n int) int { return n + n*3/8 + 512 }
 
 func reserve(dst []byte, n int) []byte {

@@ -71,8 +71,8 @@ func (c *encodingChoice) learn(e format.Encoding) {
 }
 
 // otherEncodings are those beside PLAIN that may make a column smaller.
-func (t *leafType) otherEncodings() []format.Encoding {
-	switch t.physical {
+func (l *leafType) otherEncodings() []format.Encoding {
+	switch l.physical {
 	case format.Int32, format.Int64:
 		return encodingsOfInts
 	case format.Float, format.Double:
@@ -108,8 +108,8 @@ func (l *leaf) encodePage(f *File, w *workspace) (format.Encoding, error) {
 	return e, nil
 }
 
-// encodingWorth is the share of a page that another encoding than PLAIN has to save: PLAIN is the fastest to read and to
-// write, and every reader knows it.
+// encodingWorth is the share of a page that another encoding than PLAIN has to save: PLAIN is the fastest to read and
+// to write, and every reader knows it.
 const encodingWorth = 1.0 / 32
 
 // judgeEncodings encodes and compresses the open page in every way, and keeps and learns the smallest.

@@ -76,6 +76,7 @@ func TestAutoPicks(t *testing.T) {
 		return out
 	}
 	walk := 20.0
+	step := func(int) any { walk += rng.Float64(); return walk }
 	for _, c := range []struct {
 		name  string
 		kind  record.Kind
@@ -88,8 +89,8 @@ func TestAutoPicks(t *testing.T) {
 		{"instants with jitter", record.KindTimestamp,
 			func(i int) any { return int64(1764374400000000 + i*1000 + rng.IntN(900)) }, CodecZstd, format.DeltaBinaryPacked},
 		{"random numbers", record.KindLong, func(int) any { return int64(rng.Uint64()) }, CodecZstd, format.Plain},
-		{"a walk", record.KindDouble, func(int) any { walk += rng.Float64(); return walk }, CodecZstd, format.ByteStreamSplit},
-		{"a walk, uncompressed", record.KindDouble, func(int) any { walk += rng.Float64(); return walk }, CodecNone, format.Plain},
+		{"a walk", record.KindDouble, step, CodecZstd, format.ByteStreamSplit},
+		{"a walk, uncompressed", record.KindDouble, step, CodecNone, format.Plain},
 		{"random long text", record.KindString, func(int) any { return random(300) }, CodecZstd, format.Plain},
 		{"random short text", record.KindString, func(int) any { return random(5) }, CodecNone, format.DeltaLengthByteArray},
 		{"sorted keys", record.KindString, func(i int) any { return fmt.Appendf(nil, "https://example.org/%08d", i) },

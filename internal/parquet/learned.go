@@ -145,30 +145,39 @@ func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte
 	w.trial = coded
 	try(wayLiterals, len(coded))
 	start := len(dst)
-	out, err := append(dst, coded...), error(nil)
-	if level == 0 {
-		if out, err = w.smaller(zstdLevelFast, out, start, body, func(bytes int) { try(wayFast, bytes) }); err != nil {
+	out := append(dst, coded...)
+	searches := []way{wayFast, wayGeneral}
+	if level > 0 {
+		searches = searches[1:]
+	}
+	for _, search := range searches {
+		var bytes int
+		var err error
+		if out, bytes, err = w.smaller(search, level, out, start, body); err != nil {
 			return nil, err
 		}
+		try(search, bytes)
 	}
-	out, err = w.smaller(level, out, start, body, func(bytes int) { try(wayGeneral, bytes) })
 	if chosen != wayLiterals {
 		table = nil
 	}
 	k.learn(kind, chosen, table)
-	return out, err
+	return out, nil
 }
 
-// smaller puts a frame of the level in the place of the one at out[start:] where it is smaller, and says its size.
-func (w *workspace) smaller(level int, out []byte, start int, body []byte, size func(bytes int)) ([]byte, error) {
+// smaller puts a frame made by a search for matches in the place of the one at out[start:] where it is smaller. It
+// returns its bytes, too.
+func (w *workspace) smaller(by way, level int, out []byte, start int, body []byte) ([]byte, int, error) {
+	if by == wayFast {
+		level = zstdLevelFast
+	}
 	frame, err := w.appendZstd(level, w.trial[:0], body)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	w.trial = frame
-	size(len(frame))
 	if len(frame) < len(out)-start {
 		out = append(out[:start], frame...)
 	}
-	return out, nil
+	return out, len(frame), nil
 }

@@ -21,7 +21,7 @@ func bodies(r *rand.Rand, n int) map[way][]byte {
 		out[wayStored] = append(out[wayStored], byte(r.IntN(256)))
 	}
 	for len(out[wayFast]) < n {
-		out[wayFast] = fmt.Appendf(out[wayFast], "GET /api/v1/orders/%d HTTP/1.1 Mozilla/5.0 (X11; Linux x86_64)", r.IntN(1000))
+		out[wayFast] = fmt.Appendf(out[wayFast], "GET /api/v1/orders/%d HTTP/1.1 Mozilla/5.0 (Linux x86_64)", r.IntN(1000))
 	}
 	return out
 }

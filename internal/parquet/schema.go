@@ -69,7 +69,8 @@ func newLayout(s *record.Schema) (*layout, error) {
 	return &l, nil
 }
 
-// ColumnNames are the names of the columns of values by field id, dotted as Iceberg has them: a.b, list.element, map.key.
+// ColumnNames are the names of the columns of values by field id, dotted as Iceberg has them: a.b, list.element,
+// map.key.
 func ColumnNames(s *record.Schema) (map[int]string, error) {
 	l, err := newLayout(s)
 	if err != nil {

@@ -8,8 +8,8 @@ const (
 	encoderBytes = 48 << 20 // on the heap: encoders, connections, the table's metadata
 )
 
-// DataBytes is the part of limits.memory that is for data: the whole process stays near the limit then. Below twice what
-// it takes beside, half of the limit is for data and the process takes more, since with less a job hardly moves.
+// DataBytes is the part of limits.memory that is for data: the whole process stays near the limit then. Below twice
+// what it takes beside, half of the limit is for data and the process takes more, since with less a job hardly moves.
 func DataBytes(memory job.ByteSize) int64 {
 	return max(int64(memory)-programBytes-encoderBytes, int64(memory)/2)
 }

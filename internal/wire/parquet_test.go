@@ -12,7 +12,9 @@ import (
 )
 
 func TestParquetOptions(t *testing.T) {
-	list := record.Field{ID: 5, Name: "l", Type: record.Type{Kind: record.KindList, Fields: []record.Field{long(6, "element")}}}
+	list := record.Field{
+		ID: 5, Name: "l", Type: record.Type{Kind: record.KindList, Fields: []record.Field{long(6, "element")}},
+	}
 	schema := &record.Schema{Fields: []record.Field{long(1, "a"), long(2, "b.c"), structOf(3, "s", long(4, "x")), list}}
 	f := func(name string, codec parquet.Codec, properties map[string]string, want func(o *parquet.Options)) {
 		t.Helper()

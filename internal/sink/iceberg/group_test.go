@@ -92,7 +92,9 @@ func routes() (*record.Schema, map[string][]table.PartitionField) {
 	whole := record.Type{Kind: record.KindInt}
 	bucket := table.PartitionField{SourceID: 1, FieldID: 1000, Name: "b", Transform: "bucket", Param: 64, Result: whole}
 	day := table.PartitionField{SourceID: 2, FieldID: 1001, Name: "d", Transform: "day", Result: whole}
-	text := table.PartitionField{SourceID: 3, FieldID: 1002, Name: "t", Transform: "identity", Result: schema.Fields[2].Type}
+	text := table.PartitionField{
+		SourceID: 3, FieldID: 1002, Name: "t", Transform: "identity", Result: schema.Fields[2].Type,
+	}
 	return schema, map[string][]table.PartitionField{
 		"bucket": {bucket}, "day": {day}, "text": {text}, "bucket and day": {bucket, day},
 	}

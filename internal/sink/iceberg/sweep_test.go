@@ -67,9 +67,9 @@ func (l *lake) job(t *testing.T, log *fault.Log, plan *fault.Plan, memoryBytesMa
 	}).Run(t.Context())
 }
 
-// The n-th operation on the store of data files fails, for every n, before or after it took effect, and the job ends of
-// it, or goes on when it was a file that is stored early. It is started again, and then every record is in the table once
-// (C01, C13).
+// The n-th operation on the store of data files fails, for every n, before or after it took effect, and the job ends
+// of it, or goes on when it was a file that is stored early. It is started again, and then every record is in the table
+// once (C01, C13).
 func TestStoreFaultSweepOfAWholeJob(t *testing.T) {
 	const fileBytes = 25 << 10 // that an open file takes which has but a row
 	t.Run("with room", func(t *testing.T) { sweepJob(t, 1<<30, 3) })

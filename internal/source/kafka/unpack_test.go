@@ -212,8 +212,8 @@ func TestUnpack(t *testing.T) {
 		"decompressing the batch at offset 2")
 	f("control", join(good, changed(func(b []byte) { b[batchAttributesAt+1] |= attributeControl; sealed(b) })), "",
 		"0=a false", "1=b false", "2=c true", "3=d true")
-	f("emptied by compaction", join(changed(func(b []byte) { b[batchCountAt+3] = 0; sealed(b[:batchHeaderBytes]) })[:batchHeaderBytes],
-		batchOf(4, "e")), "", "4=e false")
+	emptied := changed(func(b []byte) { b[batchCountAt+3] = 0; sealed(b[:batchHeaderBytes]) })[:batchHeaderBytes]
+	f("emptied by compaction", join(emptied, batchOf(4, "e")), "", "4=e false")
 }
 
 // What a partition has to decompress is divided, so that all cores take part.
