@@ -8,12 +8,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"firn/internal/job"
 	"firn/internal/metric"
 	"firn/internal/parquet"
+	"firn/internal/record"
+	"firn/internal/source/kafka"
 	"firn/internal/wire"
 )
 
@@ -21,7 +20,7 @@ import (
 const floorName = "floor"
 
 const floorConditions = "the floor: a loop of one goroutine, in a process of its own, that takes records from the " +
-	"same Kafka client, compresses their values as they are in blocks of 1 MiB (zstd: frames of Huffman-coded literals " +
+	"source that a job has, compresses their values as they are in blocks of 1 MiB (zstd: frames of Huffman-coded literals " +
 	"by internal/literal) and writes them to one local file; it decodes nothing and makes no table; the CPU time is the " +
 	"process's from start to end"
 
@@ -47,7 +46,7 @@ func RunFloor(ctx context.Context, j *job.Job, folder string, out io.Writer) err
 		return err
 	}
 	report := floorReport{}
-	err = readAll(ctx, j.Source.Kafka, func(value []byte) error {
+	err = readAll(ctx, j, func(value []byte) error {
 		report.Messages++
 		report.Bytes += int64(len(value))
 		return file.add(value)
@@ -63,51 +62,53 @@ func RunFloor(ctx context.Context, j *job.Job, folder string, out io.Writer) err
 	return nil
 }
 
-// readAll gives take the value of each record that is in the first topic now.
-func readAll(ctx context.Context, k job.KafkaSource, take func(value []byte) error) error {
-	client, err := floorClient(k)
+// readAll gives take the value of each record that is in the topic now, through the source that a job has.
+func readAll(ctx context.Context, j *job.Job, take func(value []byte) error) (err error) {
+	k := j.Source.Kafka
+	client, err := wire.KafkaOptions(k.Kafka)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, k.Topics[0])
-	if err == nil {
-		err = ends.Error()
+	source, err := kafka.New(kafka.Config{
+		Client: client, Topics: k.Topics, FetchBytesMax: int32(k.FetchBytesMax), BufferBytesMax: int64(j.Limits.Memory) / 8,
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("making a Kafka client: %w", err)
 	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	if err := source.Preflight(ctx); err != nil {
+		return fmt.Errorf("looking for the brokers: %w", err)
+	}
+	splits, err := source.Splits(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for the ends of topic %s: %w", k.Topics[0], err)
 	}
-	var left int64
-	ends.Each(func(o kadm.ListedOffset) { left += o.Offset })
+	from, left := map[record.TopicPartition]int64{}, int64(0)
+	for _, s := range splits {
+		from[s.TopicPartition] = s.Earliest
+		left += s.LastStable - s.Earliest
+	}
+	reader, err := source.Open(ctx, from)
+	if err != nil {
+		return fmt.Errorf("reading topic %s: %w", k.Topics[0], err)
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
 	for left > 0 {
-		fetches := client.PollFetches(ctx)
-		if err := fetches.Err(); err != nil {
+		blocks, err := reader.Next(ctx)
+		if err != nil {
 			return fmt.Errorf("reading topic %s: %w", k.Topics[0], err)
 		}
-		for records := fetches.RecordIter(); !records.Done(); left-- {
-			if err := take(records.Next().Value); err != nil {
-				return err
+		for _, block := range blocks {
+			for i := range block.Records {
+				if err := take(block.Records[i].Value); err != nil {
+					return err
+				}
 			}
+			left -= block.Range.Len()
+			block.Release()
 		}
 	}
 	return nil
-}
-
-// floorClient has the settings of a job's client that make a difference to speed.
-func floorClient(k job.KafkaSource) (*kgo.Client, error) {
-	options, err := wire.KafkaOptions(k.Kafka)
-	if err != nil {
-		return nil, err
-	}
-	const partitionBytesMax, readBytesMax = 4 << 20, 1 << 30
-	client, err := kgo.NewClient(append(options,
-		kgo.ConsumeTopics(k.Topics[0]), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.FetchMaxBytes(int32(k.FetchBytesMax)), kgo.FetchMaxPartitionBytes(partitionBytesMax),
-		kgo.BrokerMaxReadBytes(readBytesMax))...)
-	if err != nil {
-		return nil, fmt.Errorf("making a Kafka client: %w", err)
-	}
-	return client, nil
 }
 
 // floor has the floor process move the topic once.

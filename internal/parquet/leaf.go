@@ -25,6 +25,7 @@ type leaf struct {
 // page is the data page being filled.
 type page struct {
 	plain   []byte // frontBytes of room, then PLAIN values; booleans one a byte until the page is finished
+	room    int    // what the page before took with it, and this one will need: growing to it would copy it once more
 	entries int    // values, nulls and empty lists
 	rows    int
 	count   int     // values that are not null
@@ -161,7 +162,7 @@ func (p *page) addLevels(t *leafType, v vector, i int, s span) {
 func (p *page) reset() {
 	stats := p.stats
 	stats.reset()
-	*p = page{plain: p.plain[:0], defs: p.defs[:0], reps: p.reps[:0], stats: stats}
+	*p = page{plain: p.plain[:0], room: p.room, defs: p.defs[:0], reps: p.reps[:0], stats: stats}
 }
 
 // taken is the memory of the open page's values.
@@ -204,5 +205,5 @@ func (l *leaf) reset(p *Pool) {
 	}
 	l.dict.clear(p)
 	l.bloom.release(p)
-	l.picked = false
+	l.picked, l.page.room = false, 0
 }

@@ -156,7 +156,7 @@ func (l *leaf) emit(f *File, w *workspace, from int, encoding format.Encoding) e
 		return nil
 	}
 	c.data.adopt(p.plain, from)
-	p.plain = nil
+	p.plain, p.room = nil, len(p.plain)
 	return nil
 }
 

@@ -18,7 +18,11 @@ func (l *leaf) addValues(f *File, w *workspace, c *record.Column, dense []int32,
 	if l.dict.active {
 		return l.addIndices(f, w, c, dense, bytes)
 	}
-	plain := f.options.Pool.grow(l.page.plain, frontBytes+bytes)
+	need := frontBytes + bytes
+	if len(l.page.plain) == 0 {
+		need = max(need, l.page.room)
+	}
+	plain := f.options.Pool.grow(l.page.plain, need)
 	if len(plain) == 0 {
 		plain = plain[:frontBytes]
 	}
