@@ -20,9 +20,9 @@ import (
 const floorName = "floor"
 
 const floorConditions = "the floor: a loop of one goroutine, in a process of its own, that takes records from the " +
-	"source that a job has, compresses their values as they are in blocks of 1 MiB (zstd: frames of Huffman-coded literals " +
-	"by internal/literal) and writes them to one local file; it decodes nothing and makes no table; the CPU time is the " +
-	"process's from start to end"
+	"source that a job has, compresses their values as they are in blocks of 1 MiB (zstd: frames of Huffman-coded " +
+	"literals by internal/literal) and writes them to one local file; it decodes nothing and makes no table; the CPU " +
+	"time is the process's from start to end"
 
 // floorReport is what a floor process says at its end.
 type floorReport struct {
