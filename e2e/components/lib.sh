@@ -69,12 +69,16 @@ await() {
   local dir=$1 seconds=$2 end; shift 2
   end=$((SECONDS + seconds))
   until "$@"; do
-    alive "$dir" >/dev/null || return 1
+    running "$dir" || return 1
     [ "$SECONDS" -lt "$end" ] || { say "not ready after $seconds s; see $dir/log"; return 1; }
     sleep 0.1
   done
-  alive "$dir" >/dev/null
+  running "$dir"
 }
+
+# running DIR: the process that launch has just started is there. Its command line is not looked at, as alive does: it
+# is empty while the program is being loaded, which takes a while on a busy disk.
+running() { kill -0 "$(cat "$1/pid")" 2>/dev/null; }
 
 # start_retry DIR PORT BOOT: call BOOT DIR PORT until the component runs; print its address. With PORT 0 another free
 # port is tried when the component did not come up, since somebody may have taken the first one.
