@@ -1,6 +1,9 @@
 package literal
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 const (
 	frameMagic = 0xFD2FB528
@@ -181,7 +184,7 @@ func (f *frame) literals(src []byte, last byte) (int, bool) {
 		return 0, false
 	}
 	start := len(f.out)
-	out := reserve(f.out, blockRoom(len(src), t.longest))
+	out := slices.Grow(f.out, blockRoom(len(src), t.longest))
 	body := out[start+blockHeaderBytes : cap(out)]
 	at, kind := literalsHeaderBytes, uint64(literalsTreeless)
 	if t != f.sent {
@@ -223,12 +226,4 @@ func (t *Table) putStreams(out, src []byte, p *pairs) (int, bool) {
 		at += n
 	}
 	return at, true
-}
-
-// reserve returns dst with room for n more bytes.
-func reserve(dst []byte, n int) []byte {
-	if cap(dst)-len(dst) >= n {
-		return dst
-	}
-	return append(make([]byte, 0, len(dst)+n), dst...)
 }

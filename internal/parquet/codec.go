@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -121,19 +122,12 @@ func (e *encoders) compress(c Codec, level int, dst, src []byte) ([]byte, error)
 // code.
 func compressBound(n int) int { return n + n*3/8 + 512 }
 
-func reserve(dst []byte, n int) []byte {
-	if cap(dst)-len(dst) >= n {
-		return dst
-	}
-	return append(make([]byte, 0, len(dst)+n), dst...)
-}
-
 func appendSnappy(dst, src []byte) ([]byte, error) {
 	n := s2.MaxEncodedLen(len(src))
 	if n < 0 {
 		return nil, fmt.Errorf("compressing a page of %d bytes: more than snappy can hold", len(src))
 	}
-	dst = reserve(dst, n)
+	dst = slices.Grow(dst, n)
 	out := s2.EncodeSnappy(dst[len(dst):len(dst)+n], src)
 	return dst[:len(dst)+len(out)], nil
 }
@@ -193,7 +187,7 @@ const zstdWindowBytes = 1 << 20
 
 func (e *encoders) appendLZ4(dst, src []byte) ([]byte, error) {
 	n := lz4.CompressBlockBound(len(src))
-	dst = reserve(dst, n)
+	dst = slices.Grow(dst, n)
 	written, err := e.lz4.CompressBlock(src, dst[len(dst):len(dst)+n])
 	if err != nil {
 		return nil, fmt.Errorf("compressing a page: %w", err)

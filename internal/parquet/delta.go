@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // DELTA_BINARY_PACKED (format, Encodings.md): blocks of differences to the value before, from the smallest one of the
@@ -103,7 +104,7 @@ func appendPacked(out []byte, mini *[deltaMini]int64, low int64, width int) []by
 		return out
 	}
 	from := len(out)
-	out = reserve(out, 4*width)[:from+4*width]
+	out = slices.Grow(out, 4*width)[:from+4*width]
 	to := out[from:]
 	acc, filled, step := uint64(0), uint(0), uint(width)
 	for _, d := range mini {

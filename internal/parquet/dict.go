@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"slices"
 
 	"firn/internal/record"
 )
@@ -65,7 +66,7 @@ func (d *dictionary) room(p *page, width, bytesLeft int) (entries, bytes, spanBy
 
 // addIndices puts values into the dictionary and their indices into the page.
 func (l *leaf) addIndices(f *File, w *workspace, c *record.Column, dense []int32, size int) error {
-	values, err := l.appendPlain(reserve(w.values[:0], size), c, dense)
+	values, err := l.appendPlain(slices.Grow(w.values[:0], size), c, dense)
 	w.values = values
 	if err != nil {
 		return err

@@ -1,12 +1,15 @@
 package parquet
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // appendStreams encodes PLAIN values of a width as BYTE_STREAM_SPLIT (format, Encodings.md): the first byte of every
 // value, then the second of every value, and so on. Codecs find more in them, because bytes of one place are alike.
 func appendStreams(out, plain []byte, width int) []byte {
 	from := len(out)
-	out = reserve(out, len(plain))[:from+len(plain)]
+	out = slices.Grow(out, len(plain))[:from+len(plain)]
 	to, n := out[from:], len(plain)/width
 	done := 0
 	switch width {
