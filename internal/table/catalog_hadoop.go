@@ -23,16 +23,28 @@ func openHadoop(ctx context.Context, config *CatalogConfig, log *slog.Logger) (c
 	if err != nil {
 		return nil, err
 	}
-	if local {
-		return hadoop.NewCatalog(config.Name, path, iceberg.Properties(config.Properties))
+	c := &objectCatalog{
+		warehouse: strings.TrimRight(config.Warehouse, "/"), properties: catalogProperties(*config), log: log,
+		known: map[string]version{},
 	}
-	return openObjects(ctx, config, log)
+	if local {
+		c.warehouse, c.objects = path, folderObjects{path}
+	} else if c.objects, err = openBucket(ctx, c.warehouse, c.properties); err != nil {
+		return nil, err
+	}
+	properties := catalogProperties(*config)
+	properties["allow-unsafe-commits"] = "true" // it is not asked to commit
+	c.Catalog, err = hadoop.NewCatalog(config.Name, c.warehouse, properties)
+	if err != nil {
+		return nil, errors.Join(err, c.objects.close())
+	}
+	return c, nil
 }
 
-// objectCatalog is a hadoop catalog in an object store. A table is the objects of a prefix, and its versions are
-// metadata/v1.metadata.json, v2 and so on; the highest is the table. A commit puts the next version on the condition
-// that there is none, which S3 (If-None-Match) and GCS (ifGenerationMatch=0) do atomically, so that of those who
-// build on one version exactly one lands.
+// objectCatalog is a hadoop catalog in an object store or a folder. A table is the objects of a prefix, and its versions
+// are metadata/v1.metadata.json, v2 and so on; the highest is the table. A commit puts the next version on the condition
+// that there is none, which S3 (If-None-Match), GCS (ifGenerationMatch=0) and file systems (link) do atomically, so that
+// of those who build on one version exactly one lands.
 //
 // The library's own hadoop catalog is not used to commit. It renames a file to a claim and the claim to the version;
 // object stores have no rename, and a claim counts as stale after a minute by the clock of whoever looks. Two writers
@@ -56,39 +68,28 @@ type objectCatalog struct {
 	conditional bool               // the store was seen to honour the condition of a put
 }
 
-func openObjects(ctx context.Context, config *CatalogConfig, log *slog.Logger) (*objectCatalog, error) {
-	scheme, rest, _ := strings.Cut(config.Warehouse, "://")
-	bucket, prefix, _ := strings.Cut(strings.TrimRight(rest, "/"), "/")
+func openBucket(ctx context.Context, warehouse string, properties iceberg.Properties) (objects, error) {
+	scheme, rest, _ := strings.Cut(warehouse, "://")
+	bucket, prefix, _ := strings.Cut(rest, "/")
 	if scheme != "s3" && scheme != "gs" || bucket == "" {
 		return nil, fmt.Errorf("warehouse %q of a hadoop catalog is neither a path nor s3://BUCKET/PATH nor "+
-			"gs://BUCKET/PATH", config.Warehouse)
-	}
-	c := &objectCatalog{
-		warehouse: strings.TrimRight(config.Warehouse, "/"), properties: catalogProperties(*config), log: log,
-		known: map[string]version{},
+			"gs://BUCKET/PATH", warehouse)
 	}
 	// The client lives as long as the catalog, not as long as the call that opens it.
-	files, err := iceio.LoadFS(context.WithoutCancel(ctx), c.properties, c.warehouse)
+	files, err := iceio.LoadFS(context.WithoutCancel(ctx), properties, warehouse)
 	if err != nil {
 		return nil, err
 	}
 	blobs, ok := files.(*blobfs.FileIO)
 	if !ok {
-		return nil, fmt.Errorf("the store of %s is a %T, which has no conditional puts", c.warehouse, files)
+		return nil, fmt.Errorf("the store of %s is a %T, which has no conditional puts", warehouse, files)
 	}
-	c.objects = objects{blobs.Bucket, prefix}
-	properties := catalogProperties(*config)
-	properties["allow-unsafe-commits"] = "true" // it is not asked to commit
-	c.Catalog, err = hadoop.NewCatalog(config.Name, c.warehouse, properties)
-	if err != nil {
-		return nil, errors.Join(err, blobs.Close())
-	}
-	return c, nil
+	return bucketObjects{blobs.Bucket, prefix}, nil
 }
 
 // Close implements catalog.Closer.
 func (c *objectCatalog) Close() error {
-	return errors.Join(c.Catalog.Close(), c.objects.bucket.Close())
+	return errors.Join(c.Catalog.Close(), c.objects.close())
 }
 
 // CheckNamespaceExists is always true: a namespace is the beginning of a name, and is there once a table uses it.
