@@ -20,6 +20,7 @@ type dictionary struct {
 	skip       int      // chunks to go without one, because it did not pay
 	plain      []byte   // the distinct values, in PLAIN
 	starts     []uint32 // where each byte array starts in plain
+	seen       []uint32 // the last page that has each byte array
 	count      int      // distinct values
 	table      []uint32 // open addressing: 1 + index, or 0
 	indices    []uint32 // of the open page
@@ -64,54 +65,83 @@ func (d *dictionary) room(p *page, width, bytesLeft int) (entries, bytes, spanBy
 	return entries, bytesLeft, dictionarySpanBytes
 }
 
-// addIndices puts values into the dictionary and their indices into the page.
+// addIndices puts values into the dictionary and their indices into the page. Texts are looked up where they lie;
+// others take their PLAIN form first.
 func (l *leaf) addIndices(f *File, w *workspace, c *record.Column, dense []int32, size int) error {
+	d := &l.dict
+	d.indices = slices.Grow(d.indices, len(dense))
+	if l.width == 0 {
+		for _, x := range dense {
+			d.indices = append(d.indices, l.textIndex(f.options.Pool, c.Bytes[x]))
+		}
+		return nil
+	}
 	values, err := l.appendPlain(slices.Grow(w.values[:0], size), c, dense)
 	w.values = values
 	if err != nil {
 		return err
 	}
-	d := &l.dict
-	for len(values) > 0 {
-		n := l.width
-		if n == 0 {
-			n = 4 + int(binary.LittleEndian.Uint32(values))
-		}
-		d.indices = append(d.indices, d.index(f, values[:n], l.width))
-		values = values[n:]
+	for ; len(values) > 0; values = values[l.width:] {
+		d.indices = append(d.indices, d.fixedIndex(f.options.Pool, values[:l.width]))
 	}
 	return nil
 }
 
-// index is the place of a value in the dictionary, where it is put when it is new.
-func (d *dictionary) index(f *File, value []byte, width int) uint32 {
+// textIndex is the place of a byte array in the dictionary, where it is put when it is new. The page's bounds take it
+// into account when the page has it for the first time.
+func (l *leaf) textIndex(p *Pool, value []byte) uint32 {
+	d := &l.dict
 	if 2*d.count >= len(d.table) {
-		d.rehash(f.options.Pool, width)
+		d.rehash(p, 0)
 	}
 	mask := uint64(len(d.table) - 1)
-	slot := f.options.Pool.hash(value) & mask
+	slot := maphash.Bytes(p.seed, value) & mask
 	for ; d.table[slot] != 0; slot = (slot + 1) & mask {
-		if i := d.table[slot] - 1; d.holds(i, value, width) {
+		i := d.table[slot] - 1
+		if !bytes.Equal(d.text(i), value) {
+			continue
+		}
+		if d.seen[i] != uint32(d.pages) {
+			d.seen[i] = uint32(d.pages)
+			l.page.stats.observeBytes(value, l.keep)
+		}
+		return i
+	}
+	l.page.stats.observeBytes(value, l.keep)
+	d.starts = append(d.starts, uint32(len(d.plain)))
+	d.seen = append(d.seen, uint32(d.pages))
+	d.plain = binary.LittleEndian.AppendUint32(p.grow(d.plain, 4+len(value)), uint32(len(value)))
+	return d.put(p, slot, value)
+}
+
+// fixedIndex is textIndex for values of a fixed width, whose bounds were taken before.
+func (d *dictionary) fixedIndex(p *Pool, value []byte) uint32 {
+	if 2*d.count >= len(d.table) {
+		d.rehash(p, len(value))
+	}
+	mask := uint64(len(d.table) - 1)
+	slot := p.hash(value) & mask
+	for ; d.table[slot] != 0; slot = (slot + 1) & mask {
+		if i := d.table[slot] - 1; bytes.Equal(d.plain[int(i)*len(value):(int(i)+1)*len(value)], value) {
 			return i
 		}
 	}
+	return d.put(p, slot, value)
+}
+
+// put appends a new value and gives it the slot.
+func (d *dictionary) put(p *Pool, slot uint64, value []byte) uint32 {
 	i := uint32(d.count)
 	d.table[slot] = i + 1
 	d.count++
-	if width == 0 {
-		d.starts = append(d.starts, uint32(len(d.plain)))
-	}
-	d.plain = append(f.options.Pool.grow(d.plain, len(value)), value...)
+	d.plain = append(p.grow(d.plain, len(value)), value...)
 	return i
 }
 
-// holds compares value i. A byte array carries its length in front, so a longer one cannot be taken for it.
-func (d *dictionary) holds(i uint32, value []byte, width int) bool {
-	at := int(i) * width
-	if width == 0 {
-		at = int(d.starts[i])
-	}
-	return len(d.plain)-at >= len(value) && bytes.Equal(d.plain[at:at+len(value)], value)
+// text is byte array i.
+func (d *dictionary) text(i uint32) []byte {
+	at := d.starts[i]
+	return d.plain[at+4:][:binary.LittleEndian.Uint32(d.plain[at:])]
 }
 
 // value is the PLAIN form of value i.
@@ -123,11 +153,19 @@ func (d *dictionary) value(i uint32, width int) []byte {
 	return d.plain[at : at+4+int(binary.LittleEndian.Uint32(d.plain[at:]))]
 }
 
+// hash is that of value i.
+func (d *dictionary) hash(p *Pool, i uint32, width int) uint64 {
+	if width == 0 {
+		return maphash.Bytes(p.seed, d.text(i))
+	}
+	return p.hash(d.value(i, width))
+}
+
 func (d *dictionary) rehash(p *Pool, width int) {
 	d.table = make([]uint32, max(64, 2*len(d.table)))
 	mask := uint64(len(d.table) - 1)
 	for i := range uint32(d.count) {
-		slot := p.hash(d.value(i, width)) & mask
+		slot := d.hash(p, i, width) & mask
 		for d.table[slot] != 0 {
 			slot = (slot + 1) & mask
 		}
@@ -205,13 +243,13 @@ func (l *leaf) dismissDictionary(p *Pool) {
 
 // clear forgets the values. It keeps small buffers and gives the large ones away.
 func (d *dictionary) clear(p *Pool) {
-	d.count, d.starts, d.indices = 0, d.starts[:0], d.indices[:0]
+	d.count, d.starts, d.seen, d.indices = 0, d.starts[:0], d.seen[:0], d.indices[:0]
 	if len(d.table) > dictionaryTrial2 {
 		d.table = nil
 	}
 	clear(d.table)
-	if cap(d.starts)+cap(d.indices) > dictionaryTrial2 {
-		d.starts, d.indices = nil, nil
+	if cap(d.starts)+cap(d.seen)+cap(d.indices) > dictionaryTrial2 {
+		d.starts, d.seen, d.indices = nil, nil, nil
 	}
 	d.plain = d.plain[:0]
 	if cap(d.plain) > idleBytesMax {
@@ -221,5 +259,5 @@ func (d *dictionary) clear(p *Pool) {
 }
 
 func (d *dictionary) held() int64 {
-	return int64(cap(d.plain)) + 4*int64(cap(d.starts)+cap(d.indices)+cap(d.table))
+	return int64(cap(d.plain)) + 4*int64(cap(d.starts)+cap(d.seen)+cap(d.indices)+cap(d.table))
 }

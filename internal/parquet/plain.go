@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -50,11 +51,7 @@ func (l *leaf) appendPlain(out []byte, c *record.Column, dense []int32) ([]byte,
 		}
 		return out, nil
 	case l.physical == format.Double:
-		for _, x := range dense {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.Floats64[x]))
-			b.observeFloat(c.Floats64[x])
-		}
-		return out, nil
+		return appendFloats64(out, c.Floats64, dense, b), nil
 	case l.physical == format.ByteArray:
 		return appendByteArrays(out, c.Bytes, dense, b, l.keep), nil
 	default:
@@ -76,10 +73,11 @@ func appendBooleans(out []byte, values []bool, dense []int32, b *bounds) []byte 
 
 func appendInts32(out []byte, values, dense []int32, b *bounds) []byte {
 	low, high := values[dense[0]], values[dense[0]]
-	for _, x := range dense {
+	out, to := extend(out, 4*len(dense))
+	for i, x := range dense {
 		v := values[x]
 		low, high = min(low, v), max(high, v)
-		out = binary.LittleEndian.AppendUint32(out, uint32(v))
+		binary.LittleEndian.PutUint32(to[4*i:], uint32(v))
 	}
 	b.observeInts(int64(low), int64(high))
 	return out
@@ -87,12 +85,39 @@ func appendInts32(out []byte, values, dense []int32, b *bounds) []byte {
 
 func appendInts64(out []byte, values []int64, dense []int32, b *bounds) []byte {
 	low, high := values[dense[0]], values[dense[0]]
-	for _, x := range dense {
+	out, to := extend(out, 8*len(dense))
+	for i, x := range dense {
 		v := values[x]
 		low, high = min(low, v), max(high, v)
-		out = binary.LittleEndian.AppendUint64(out, uint64(v))
+		binary.LittleEndian.PutUint64(to[8*i:], uint64(v))
 	}
 	b.observeInts(low, high)
+	return out
+}
+
+// extend makes out longer by n bytes, which are to be written.
+func extend(out []byte, n int) (all, added []byte) {
+	all = slices.Grow(out, n)[:len(out)+n]
+	return all, all[len(out):]
+}
+
+func appendFloats64(out []byte, values []float64, dense []int32, b *bounds) []byte {
+	low, high, nans := math.Inf(1), math.Inf(-1), 0
+	out, to := extend(out, 8*len(dense))
+	for i, x := range dense {
+		v := values[x]
+		binary.LittleEndian.PutUint64(to[8*i:], math.Float64bits(v))
+		if v != v {
+			nans++
+			continue
+		}
+		low, high = min(low, v), max(high, v)
+	}
+	b.nans += int64(nans)
+	if nans < len(dense) {
+		b.observeFloat(low)
+		b.observeFloat(high)
+	}
 	return out
 }
 

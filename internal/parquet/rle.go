@@ -47,10 +47,7 @@ func (h *hybrid) settle() {
 	}
 	if h.count >= runLengthMin {
 		h.closeGroups()
-		h.out = binary.AppendUvarint(h.out, uint64(h.count)<<1)
-		for shift := 0; shift < h.width; shift += 8 {
-			h.out = append(h.out, byte(h.value>>shift))
-		}
+		h.out = appendRun(h.out, h.value, h.count, h.width)
 		h.count = 0
 	}
 	for h.count > 0 {
@@ -71,15 +68,7 @@ func (h *hybrid) pack() {
 		h.header = len(h.out)
 		h.out = append(h.out, 0)
 	}
-	var acc uint64
-	filled := 0
-	for _, v := range h.group {
-		acc |= uint64(v) << filled
-		for filled += h.width; filled >= 8; filled -= 8 {
-			h.out = append(h.out, byte(acc))
-			acc >>= 8
-		}
-	}
+	h.out = appendGroup(h.out, &h.group, h.width)
 	h.grouped = 0
 	h.groups++
 }
@@ -126,9 +115,74 @@ func appendSizedLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
 // is legal for a dictionary of one value, and 1 is what every reader knows.
 func appendIndices(out []byte, indices []uint32, count int) []byte {
 	width := max(1, bits.Len32(uint32(count-1)))
-	h := newHybrid(append(out, byte(width)), width)
-	for _, index := range indices {
-		h.add(index, 1)
+	out = append(out, byte(width))
+	header, groups := -1, 0 // of the open bit-packed run
+	for len(indices) > 0 {
+		run := runLength(indices)
+		if run < runLengthMin && len(indices) >= 8 {
+			if header < 0 || groups == bitPackedGroupsMax {
+				header, groups = len(out), 0
+				out = append(out, 0)
+			}
+			out = appendGroup(out, (*[8]uint32)(indices), width)
+			groups++
+			out[header] = byte(groups<<1 | 1)
+			indices = indices[8:]
+			continue
+		}
+		if run < runLengthMin { // fewer than 8 are left
+			h := hybrid{out: out, width: width, header: header, groups: groups}
+			for _, index := range indices {
+				h.add(index, 1)
+			}
+			return h.finish()
+		}
+		out, header = appendRun(out, indices[0], run, width), -1
+		indices = indices[run:]
 	}
-	return h.finish()
+	return out
+}
+
+// runLength is how often the first index is repeated.
+func runLength(indices []uint32) int {
+	n := 1
+	for n < len(indices) && indices[n] == indices[0] {
+		n++
+	}
+	return n
+}
+
+func appendRun(out []byte, value uint32, n, width int) []byte {
+	out = binary.AppendUvarint(out, uint64(n)<<1)
+	for shift := 0; shift < width; shift += 8 {
+		out = append(out, byte(value>>shift))
+	}
+	return out
+}
+
+// appendGroup packs 8 values, first value lowest.
+func appendGroup(out []byte, v *[8]uint32, width int) []byte {
+	if width > 16 {
+		return appendWideGroup(out, v, width)
+	}
+	w := uint(width)
+	low := uint64(v[0]) | uint64(v[1])<<w | uint64(v[2])<<(2*w) | uint64(v[3])<<(3*w)
+	high := uint64(v[4]) | uint64(v[5])<<w | uint64(v[6])<<(2*w) | uint64(v[7])<<(3*w)
+	var packed [16]byte
+	binary.LittleEndian.PutUint64(packed[:], low|high<<(4*w))
+	binary.LittleEndian.PutUint64(packed[8:], high>>(64-4*w))
+	return append(out, packed[:width]...)
+}
+
+func appendWideGroup(out []byte, values *[8]uint32, width int) []byte {
+	var acc uint64
+	filled := 0
+	for _, v := range values {
+		acc |= uint64(v) << filled
+		for filled += width; filled >= 8; filled -= 8 {
+			out = append(out, byte(acc))
+			acc >>= 8
+		}
+	}
+	return out
 }

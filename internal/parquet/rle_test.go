@@ -94,3 +94,26 @@ func TestIndicesNameTheirWidth(t *testing.T) {
 		}
 	}
 }
+
+// Indices come eight at a time, and give what they give one by one.
+func TestAppendIndices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 20).Draw(t, "width")
+		count := 1 << width
+		var indices []uint32
+		h := newHybrid([]byte{byte(width)}, width)
+		for range rapid.IntRange(0, 200).Draw(t, "runs") {
+			value := rapid.Uint32Range(0, uint32(count-1)).Draw(t, "value")
+			n := rapid.SampledFrom([]int{1, 1, 1, 1, 2, 3, 7, 8, 9, 30, 600}).Draw(t, "length")
+			h.add(value, n)
+			indices = append(indices, slices.Repeat([]uint32{value}, n)...)
+		}
+		got := appendIndices(nil, indices, count)
+		if want := h.finish(); !slices.Equal(want, got) {
+			t.Fatalf("%d indices of %d bits: %x, want %x", len(indices), width, got, want)
+		}
+		if values := decodeHybrid(t, got[1:], width, len(indices)); !slices.Equal(indices, values) {
+			t.Fatalf("read %v, want %v", values, indices)
+		}
+	})
+}
