@@ -194,8 +194,10 @@ func (c *Committer) Init(_ context.Context, _, next record.Floor) error {
 	})
 }
 
-// Commit implements pipeline.Committer.
-func (c *Committer) Commit(ctx context.Context, sealed []record.Sealed) (o pipeline.Outcome, err error) {
+// Commit implements pipeline.Committer. Replacements change no rows, so all of them fit.
+func (c *Committer) Commit(
+	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement,
+) (o pipeline.Outcome, err error) {
 	if c.Hold != nil {
 		select {
 		case <-c.Hold:
@@ -217,6 +219,9 @@ func (c *Committer) Commit(ctx context.Context, sealed []record.Sealed) (o pipel
 			for _, f := range x.Files {
 				t.rows = append(t.rows, t.files[f.Path]...)
 			}
+		}
+		for _, r := range replacements {
+			o.Replaced = append(o.Replaced, r.ID)
 		}
 		t.floor, o.Floor, o.Attempts = next, next.Clone(), 1
 		return nil

@@ -89,11 +89,12 @@ func (s *session) cutOff() (*interval, Flush) {
 }
 
 // commitNow makes what was written since the last cut visible: dead letters first, then the files, then the commit,
-// then the acknowledgement (invariants 1, 2 and 4).
+// then the acknowledgement (invariants 1, 2 and 4). Files that were joined meanwhile go with it.
 func (s *session) commitNow(ctx context.Context) error {
 	v, flush := s.cutOff()
+	replacements := s.config.Rollup.Ready()
 	if v == nil {
-		return nil
+		return s.replaceOnly(ctx, replacements)
 	}
 	began := time.Now()
 	sealed, err := s.seal(ctx, v, flush)
@@ -102,18 +103,34 @@ func (s *session) commitNow(ctx context.Context) error {
 		return err
 	}
 	s.config.Metrics.Buffered(s.buffered())
-	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed})
+	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed}, replacements)
 	if err != nil {
 		s.config.Metrics.LastError(err)
 		return fmt.Errorf("committing %d files: %w", len(sealed.Files), err)
 	}
+	s.config.Rollup.Settled(outcome.Replaced, outcome.Stale)
 	if slices.Contains(outcome.Rejected, sealed.ID) {
 		return restartError("another process of this job moved the table's floor past what this one had read")
 	}
+	s.config.Rollup.Committed(sealed.Files)
 	s.setFloor(outcome.Floor)
 	s.measure(sealed, outcome, began)
 	s.showLag()
 	s.shower.show(outcome.Floor)
+	return nil
+}
+
+// replaceOnly commits replacements in an interval without records. The floor stays.
+func (s *session) replaceOnly(ctx context.Context, replacements []record.Replacement) error {
+	if len(replacements) == 0 {
+		return nil
+	}
+	outcome, err := s.config.Committer.Commit(ctx, nil, replacements)
+	if err != nil {
+		s.config.Metrics.LastError(err)
+		return fmt.Errorf("committing %d joined files: %w", len(replacements), err)
+	}
+	s.config.Rollup.Settled(outcome.Replaced, outcome.Stale)
 	return nil
 }
 

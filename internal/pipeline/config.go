@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -15,6 +16,7 @@ type Config struct {
 	Writer      Writer
 	Committer   Committer
 	DeadLetters DeadLetters // nil: a record that cannot become a row stops the job
+	Rollup      Rollup      // nil: files stay as they are committed
 	Schema      *record.Schema
 	Metrics     *metric.Job
 	Log         *slog.Logger
@@ -39,3 +41,14 @@ const (
 
 func (c *Config) queueBytesMax() int64 { return max(1, c.MemoryBytesMax/queueShare) }
 func (c *Config) rowsBytesMax() int64  { return max(1, c.MemoryBytesMax/rowsShare) }
+
+// noRollup leaves files as they are.
+type noRollup struct{}
+
+func (noRollup) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+func (noRollup) Committed([]record.DataFile)      {}
+func (noRollup) Ready() []record.Replacement      { return nil }
+func (noRollup) Settled(replaced, stale []string) {}

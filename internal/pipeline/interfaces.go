@@ -74,8 +74,22 @@ type Committer interface {
 	// floor from base to next, or fails with ErrFloorMoved when the table's floor is not base any more.
 	Init(ctx context.Context, base, next record.Floor) error
 	// Commit makes the sealed visible, in order. It returns nil only when it is known what became of each: it is in
-	// Outcome.Committed or in Outcome.Rejected.
-	Commit(ctx context.Context, sealed []record.Sealed) (Outcome, error)
+	// Outcome.Committed or in Outcome.Rejected. With them, or without any, come replacements of data files.
+	Commit(ctx context.Context, sealed []record.Sealed, replacements []record.Replacement) (Outcome, error)
+}
+
+// Rollup joins the small files that commits leave behind into large ones, beside the walk and for good of readers only:
+// it may do nothing, and nothing waits for it. Its methods are safe for concurrent use, and but for Run do not block.
+type Rollup interface {
+	// Run joins files until ctx ends. After an end it may be called again: then what was handed over and not settled
+	// is of unknown outcome.
+	Run(ctx context.Context) error
+	// Committed tells which files have become visible.
+	Committed(files []record.DataFile)
+	// Ready hands over replacements whose files are durable, each once, to be committed.
+	Ready() []record.Replacement
+	// Settled tells by their ids which are in the table now, and which no longer fit it: the files of those are orphans.
+	Settled(replaced, stale []string)
 }
 
 // ErrFloorMoved is wrapped by the error of Committer.Init when the table's floor is not base any more.
@@ -87,6 +101,8 @@ type Outcome struct {
 	Floor      record.Floor // after the commit
 	Committed  []string     // IDs of Sealed that are in the table now
 	Rejected   []string     // IDs of Sealed whose ranges do not start at the floor: someone else moved it
+	Replaced   []string     // IDs of replacements that are in the table now
+	Stale      []string     // IDs of replacements that do not fit it; of those in neither the outcome is unknown
 	Attempts   int
 	Conflicts  int
 	Unknown    int // attempts whose outcome had to be looked up

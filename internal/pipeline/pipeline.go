@@ -18,7 +18,12 @@ type Pipeline struct {
 }
 
 // New makes a pipeline. Nothing runs before Run.
-func New(c Config) *Pipeline { return &Pipeline{config: c} }
+func New(c Config) *Pipeline {
+	if c.Rollup == nil {
+		c.Rollup = noRollup{}
+	}
+	return &Pipeline{config: c}
+}
 
 // errRestart ends a session of which the ground has moved; Run begins the next from the table's floor.
 var errRestart = errors.New("the position moved")

@@ -335,7 +335,7 @@ func TestSlowCommitHoldsTheReadingBack(t *testing.T) {
 	commit := (&fault.Committer{Table: w.table, Hold: hold}).Commit
 	setCommit(&c, func(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
 		inFiles.Add(sealed[0].Counts.Rows * valueBytes)
-		return commit(ctx, sealed)
+		return commit(ctx, sealed, nil)
 	})
 	var stuck int64
 	same := 0

@@ -71,7 +71,7 @@ func TestMemoryBoundHoldsWithOneCommit(t *testing.T) {
 		if n := int64(len(sealed[0].Files)); n != writer.spills.Load()+1 {
 			t.Errorf("%d files after %d spills", n, writer.spills.Load())
 		}
-		return whole(ctx, sealed)
+		return whole(ctx, sealed, nil)
 	})
 	if err := pipeline.New(c).Run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -180,7 +180,7 @@ func (s *session) settle(
 	return next, nil
 }
 
-// walk runs the reader, the workers, the look-out and the committer, and waits for all of them.
+// walk runs the reader, the workers, the look-out, the roll-up and the committer, and waits for all of them.
 //
 // Reading ends when ctx does, when the goal is reached and when the reader fails. Then workers finish the block in
 // hand and one last commit holds what they wrote. All of it is given up when a worker or a commit fails, because a
@@ -207,6 +207,7 @@ func (s *session) walk(ctx context.Context) error {
 		readError = s.fetch.run(reading)
 	})
 	parts.Go(func() { s.lookOut(reading) })
+	parts.Go(func() { run(func() error { return s.config.Rollup.Run(reading) }) })
 	for _, w := range workers {
 		parts.Go(func() { run(func() error { return w.run(reading, finishing) }) })
 	}

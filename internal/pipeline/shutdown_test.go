@@ -159,7 +159,7 @@ func TestLagIsShownWhileACommitHangs(t *testing.T) {
 		if err := gate.wait(ctx); err != nil {
 			return pipeline.Outcome{}, err
 		}
-		return next.Commit(ctx, sealed)
+		return next.Commit(ctx, sealed, nil)
 	})
 	r := start(t, c)
 	<-gate.inside

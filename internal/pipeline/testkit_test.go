@@ -59,11 +59,13 @@ func (c *committer) Init(ctx context.Context, base, next record.Floor) error {
 	return c.Committer.Init(ctx, base, next)
 }
 
-func (c *committer) Commit(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
+func (c *committer) Commit(
+	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement,
+) (pipeline.Outcome, error) {
 	if c.commit != nil {
 		return c.commit(ctx, sealed)
 	}
-	return c.Committer.Commit(ctx, sealed)
+	return c.Committer.Commit(ctx, sealed, replacements)
 }
 
 // setCommit puts a function in place of the Commit of a process.

@@ -9,46 +9,122 @@ import (
 	"firn/internal/record"
 
 	"github.com/apache/iceberg-go"
-	"github.com/apache/iceberg-go/catalog"
 	icebergtable "github.com/apache/iceberg-go/table"
 )
 
-// staged is what one attempt wants to make of the table. Without flushes it moves only the floor.
+// staged is what one attempt wants to make of the table. Without flushes and replacements it moves only the floor.
 type staged struct {
-	floor  record.Floor
-	sealed []record.Sealed
+	floor        record.Floor
+	sealed       []record.Sealed
+	replacements []record.Replacement // that no earlier attempt has committed
 }
 
-// send builds the snapshot on the version of the table in hand and commits it against the head of that version. A
-// retryable error may succeed after another look at the table.
+// send builds snapshots on the version of the table in hand and commits them against the head of that version: one
+// with the floor and the files of the flushes, and one on top of it that replaces files, both by one swap. A retryable
+// error may succeed after another look at the table.
 func (k *Committer) send(ctx context.Context, t *Table, s staged, out *Outcome) error {
 	files, err := t.icebergFiles(s.sealed)
 	if err != nil {
 		return fmt.Errorf("committing to table %s: %w", k.ident, err)
 	}
 	out.Attempts++
-	gate := &gate{Catalog: k.catalog.inner()}
-	id, err := k.transact(ctx, t, gate, files, s)
-	if err == nil {
-		out.SnapshotID = id
+	k.files.load = t.inner.FS
+	defer context.AfterFunc(ctx, k.files.drop)() // a store that hangs must not outlive the attempt
+	p, f, err := k.prepare(ctx, t, files, s, out)
+	switch {
+	case errors.Is(err, errRows):
+		return fmt.Errorf("committing to table %s: %w", k.ident, err)
+	case err != nil: // nothing was sent: manifests could not be read or written
+		return &retryable{absent, k.catalog.explain("committing to", k.ident, err)}
+	case len(p.staged) == 0:
 		return nil
 	}
-	err = k.catalog.explain("committing to", k.ident, err)
-	if gate.err == nil {
-		return &retryable{absent, err} // nothing was sent: manifests could not be written
+	if err := k.swap(ctx, t, p, s.floor, out); err != nil {
+		return err
 	}
-	switch v := judge(gate.err, &gate.exchange); v {
+	out.SnapshotID = p.parent.SnapshotID
+	out.Replaced = append(out.Replaced, f.ids...)
+	return nil
+}
+
+// prepare stages the snapshots and stores what they consist of.
+func (k *Committer) prepare(
+	ctx context.Context, t *Table, files []iceberg.DataFile, s staged, out *Outcome,
+) (*producer, fitting, error) {
+	p, err := newProducer(ctx, t, &k.files, &k.known)
+	if err != nil {
+		return nil, fitting{}, err
+	}
+	if len(s.sealed) > 0 || len(s.replacements) == 0 {
+		err = p.stage(ctx, alteration{operation: icebergtable.OpAppend, add: additions(files), summary: k.summary(s)})
+	}
+	var f fitting
+	if err == nil && len(s.replacements) > 0 {
+		var stale []string
+		f, stale, err = p.fit(ctx, s.replacements)
+		if out.Unknown == 0 { // else an attempt may have landed that has left the history since
+			out.Stale = stale
+		}
+	}
+	if err == nil && len(f.ids) > 0 {
+		err = p.stage(ctx, alteration{
+			operation: icebergtable.OpReplace, add: f.add, remove: f.remove, summary: k.replacing(t, f, s.floor),
+		})
+	}
+	return p, f, errors.Join(err, p.store())
+}
+
+func additions(files []iceberg.DataFile) []addition {
+	all := make([]addition, len(files))
+	for i, f := range files {
+		all[i].file = f
+	}
+	return all
+}
+
+// swap makes what was staged the head of the table.
+func (k *Committer) swap(ctx context.Context, t *Table, p *producer, floor record.Floor, out *Outcome) error {
+	x := &exchange{}
+	requirements, updates := p.updates()
+	updates = append(updates, icebergtable.NewSetPropertiesUpdate(k.mirrorOf(t, p.parent, floor)))
+	m, _, err := k.catalog.inner().CommitTable(noting(ctx, x), t.inner.Identifier(), requirements, updates)
+	if err == nil {
+		k.removeOldMetadata(ctx, t.inner.Metadata(), m)
+		return nil
+	}
+	explained := k.catalog.explain("committing to", k.ident, err)
+	switch v := judge(err, x); v {
 	case final:
-		return refused("committing to", k.ident, k.catalog, &gate.exchange, gate.err)
+		return refused("committing to", k.ident, k.catalog, x, err)
 	case conflict:
 		out.Conflicts++
-		return &retryable{v, err}
+		return &retryable{v, explained}
 	case unknown:
 		out.Unknown++
-		k.log.Warn("the outcome of a commit is unknown: looking at the table", "error", gate.err)
-		return &retryable{v, err}
+		k.log.Warn("the outcome of a commit is unknown: looking at the table", "error", err)
+		return &retryable{v, explained}
 	default:
-		return &retryable{v, err}
+		return &retryable{v, explained}
+	}
+}
+
+// removeOldMetadata deletes the metadata files that the new version no longer names, where the table asks for it. A
+// catalog may have done so itself, and what cannot be deleted is an orphan.
+func (k *Committer) removeOldMetadata(ctx context.Context, before, after icebergtable.Metadata) {
+	if !after.Properties().GetBool(icebergtable.MetadataDeleteAfterCommitEnabledKey, false) {
+		return
+	}
+	named := make(map[string]bool)
+	for entry := range after.PreviousFiles() {
+		named[entry.MetadataFile] = true
+	}
+	for entry := range before.PreviousFiles() {
+		if named[entry.MetadataFile] {
+			continue
+		}
+		if err := k.files.Remove(ctx, entry.MetadataFile); err != nil {
+			k.log.Debug("an old metadata file stays", "file", entry.MetadataFile, "error", err)
+		}
 	}
 }
 
@@ -69,60 +145,6 @@ func (t *Table) icebergFiles(sealed []record.Sealed) ([]iceberg.DataFile, error)
 		}
 	}
 	return files, nil
-}
-
-// transact commits files, summary and mirror in one swap, and returns the snapshot's id.
-func (k *Committer) transact(
-	ctx context.Context, t *Table, gate *gate, files []iceberg.DataFile, s staged,
-) (int64, error) {
-	k.files.load = t.inner.FS
-	defer context.AfterFunc(ctx, k.files.drop)() // a store that hangs must not outlive the attempt
-	base := icebergtable.New(t.inner.Identifier(), t.inner.Metadata(), t.inner.MetadataLocation(), k.files.client, gate)
-	tx := base.NewTransaction()
-	// Pins the head: the library's own assertion is rewritten to a newer head when it tries again.
-	if err := tx.AssertRefSnapshotID(mainBranch); err != nil {
-		return 0, fmt.Errorf("asserting the head: %w", err)
-	}
-	if err := appendFiles(ctx, t, tx, files, k.summary(s)); err != nil {
-		return 0, fmt.Errorf("writing manifests: %w", err)
-	}
-	id, err := k.setMirror(tx, t, s.floor)
-	if err != nil {
-		return 0, fmt.Errorf("setting the mirror of the floor: %w", err)
-	}
-	if _, err := tx.Commit(ctx); err != nil && !gate.landed {
-		return 0, err
-	}
-	return id, nil
-}
-
-// appendFiles stages the snapshot. Whether manifests are merged follows the table's properties (format version 3
-// never merges here). The duplicate check is left out, since it reads every manifest of the table, and the floor
-// excludes duplicates.
-func appendFiles(
-	ctx context.Context, t *Table, tx *icebergtable.Transaction, files []iceberg.DataFile, p iceberg.Properties,
-) error {
-	switch {
-	case len(files) == 0:
-		return appendNothing(ctx, t, tx, p)
-	case t.FormatVersion() >= 3:
-		// AddDataFiles wants row ids set, which only the manifest list can assign; a row delta lets it.
-		return tx.NewRowDelta(p).AddRows(files...).Commit(ctx)
-	default:
-		return tx.AddDataFiles(ctx, files, p, icebergtable.WithoutDuplicateCheck(), icebergtable.WithoutAutoNameMapping())
-	}
-}
-
-// appendNothing stages a snapshot without files, which still swaps the head and carries a floor. The one call of the
-// library that does so also sets a name mapping, which the table did not ask for.
-func appendNothing(ctx context.Context, t *Table, tx *icebergtable.Transaction, p iceberg.Properties) error {
-	if err := tx.AddFiles(ctx, nil, p, true); err != nil {
-		return err
-	}
-	if t.inner.NameMapping() != nil {
-		return nil
-	}
-	return tx.RemoveProperties([]string{icebergtable.DefaultNameMappingKey})
 }
 
 // summary is the job's entries in the summary of the snapshot.
@@ -165,40 +187,8 @@ func joinRanges(sealed []record.Sealed) map[string]map[int32][][2]int64 {
 	return joined
 }
 
-// setMirror stages the table property that goes with the staged snapshot, and returns the snapshot's id.
-func (k *Committer) setMirror(tx *icebergtable.Transaction, t *Table, floor record.Floor) (int64, error) {
-	after, err := tx.StagedTable()
-	if err != nil {
-		return 0, err
-	}
-	head := after.SnapshotByName(mainBranch)
-	if head == nil {
-		return 0, errors.New("the staged table has no head")
-	}
-	c := mirror{Table: t.UUID(), Floor: floor, Snapshot: head.SnapshotID, Sequence: head.SequenceNumber}
-	return head.SnapshotID, tx.SetProperties(iceberg.Properties{offsetsKey(k.job): jsonText(c)})
-}
-
-// gate stands between the library's transaction and the catalog. It lets one commit through, notes what came of it,
-// and hides a conflict from the library, which would otherwise send the same files again on the new head.
-type gate struct {
-	catalog.Catalog
-	exchange exchange
-	landed   bool
-	err      error // of the commit; nil when none was sent
-}
-
-// errHeld stands for the error that the gate keeps.
-var errHeld = errors.New("the commit failed")
-
-func (g *gate) CommitTable(
-	ctx context.Context, ident icebergtable.Identifier, r []icebergtable.Requirement, u []icebergtable.Update,
-) (icebergtable.Metadata, string, error) {
-	m, location, err := g.Catalog.CommitTable(noting(ctx, &g.exchange), ident, r, u)
-	if err != nil {
-		g.err = err
-		return nil, "", fmt.Errorf("%w: %s", errHeld, err.Error())
-	}
-	g.landed = true
-	return m, location, nil
+// mirrorOf is the table property that goes with a snapshot.
+func (k *Committer) mirrorOf(t *Table, s *icebergtable.Snapshot, floor record.Floor) iceberg.Properties {
+	c := mirror{Table: t.UUID(), Floor: floor, Snapshot: s.SnapshotID, Sequence: s.SequenceNumber}
+	return iceberg.Properties{offsetsKey(k.job): jsonText(c)}
 }

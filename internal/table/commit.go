@@ -10,13 +10,17 @@ import (
 )
 
 // Commit makes the files of the flushes that continue the floor visible in one snapshot, which carries the new floor.
-// Those that do not continue it are rejected: they are duplicates of what is there, or leave a gap.
+// Those that do not continue it are rejected: they are duplicates of what is there, or leave a gap. In the same swap
+// the replacements that fit the table become visible in a second snapshot, of operation replace, on top of it. One that
+// does not hold the rows of the files that it replaces, or mixes partitions, is an error.
 //
 // After a conflict it looks at the table afresh and decides again; after an attempt of unknown outcome too, and finds
 // its own flushes if it landed. It deletes nothing. A temporary fault is waited out for the Timeout. When it returns
 // an error the state of the flushes is unknown until the next call: files must not be deleted, and Commit with the
 // same flushes is safe at any time.
-func (k *Committer) Commit(ctx context.Context, sealed []record.Sealed) (Outcome, error) {
+func (k *Committer) Commit(
+	ctx context.Context, sealed []record.Sealed, replacements ...record.Replacement,
+) (Outcome, error) {
 	if k.options.Fold == nil {
 		return Outcome{}, errors.New("committing needs a fold")
 	}
@@ -24,7 +28,9 @@ func (k *Committer) Commit(ctx context.Context, sealed []record.Sealed) (Outcome
 		return Outcome{}, fmt.Errorf("committing to table %s: %w", k.ident, err)
 	}
 	var out Outcome
-	err := k.retry(ctx, "committing to", func(ctx context.Context) error { return k.attempt(ctx, sealed, &out) })
+	err := k.retry(ctx, "committing to", func(ctx context.Context) error {
+		return k.attempt(ctx, sealed, replacements, &out)
+	})
 	return out, err
 }
 
@@ -48,7 +54,9 @@ func checkSealed(sealed []record.Sealed) error {
 }
 
 // attempt is one round: look, fold, commit.
-func (k *Committer) attempt(ctx context.Context, sealed []record.Sealed, out *Outcome) error {
+func (k *Committer) attempt(
+	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement, out *Outcome,
+) error {
 	t, s, err := k.view(ctx)
 	if err != nil {
 		return err
@@ -58,10 +66,11 @@ func (k *Committer) attempt(ctx context.Context, sealed []record.Sealed, out *Ou
 	if err != nil {
 		return fmt.Errorf("committing to table %s: %w", k.ident, err)
 	}
-	out.Committed, out.Rejected = nil, nil
+	out.Committed, out.Rejected, out.Replaced, out.Stale = nil, nil, nil, nil
 	out.SnapshotID, out.Floor = 0, s.floor
 	k.settle(t, rest, out)
-	if len(c.sealed) == 0 {
+	c.replacements = k.landedBefore(t, replacements, out)
+	if len(c.sealed) == 0 && len(c.replacements) == 0 {
 		return nil
 	}
 	if err := k.send(ctx, t, c, out); err != nil {

@@ -39,7 +39,8 @@ type Committer struct {
 	job     string
 	options CommitterOptions
 	log     *slog.Logger
-	files   tableStore   // for manifests
+	files   tableStore // for manifests
+	known   manifestCache
 	uuid    string       // of the table, once loaded
 	last    record.Floor // as last seen
 }

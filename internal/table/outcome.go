@@ -21,9 +21,12 @@ type Outcome struct {
 	Floor      record.Floor // of the table afterwards
 	Committed  []string     // Sealed ids whose data is in the table, through this call or before it
 	Rejected   []string     // Sealed ids that do not fit the floor; their files are orphans
-	Attempts   int          // commits sent or begun
-	Conflicts  int          // attempts that lost to another writer
-	Unknown    int          // attempts without a clear answer, which were looked up
+	// Replaced is the replacements that are in the table, and Stale those that fit it no longer: files that were to go
+	// are gone, or deletes came between. The files of stale ones are orphans. What became of one in neither is unknown.
+	Replaced, Stale []string
+	Attempts        int // commits sent or begun
+	Conflicts       int // attempts that lost to another writer
+	Unknown         int // attempts without a clear answer, which were looked up
 }
 
 // Errors that a caller may branch on. The message says more.

@@ -37,10 +37,13 @@ func (c *Committer) Init(ctx context.Context, base, next record.Floor) error {
 }
 
 // Commit implements pipeline.Committer.
-func (c *Committer) Commit(ctx context.Context, sealed []record.Sealed) (pipeline.Outcome, error) {
-	o, err := c.table.Commit(ctx, sealed)
+func (c *Committer) Commit(
+	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement,
+) (pipeline.Outcome, error) {
+	o, err := c.table.Commit(ctx, sealed, replacements...)
 	return pipeline.Outcome{
 		SnapshotID: o.SnapshotID, Floor: o.Floor, Committed: o.Committed, Rejected: o.Rejected,
+		Replaced: o.Replaced, Stale: o.Stale,
 		Attempts: o.Attempts, Conflicts: o.Conflicts, Unknown: o.Unknown,
 	}, err
 }
