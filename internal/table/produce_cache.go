@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,15 +75,16 @@ func (c *manifestCache) forget(path string) {
 // partitionKey tells the partition of a file from others, spec included.
 func partitionKey(f iceberg.DataFile) string {
 	values := f.Partition()
-	ids := make([]int, 0, len(values))
-	for id := range values {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
 	var key strings.Builder
 	fmt.Fprintf(&key, "%d", f.SpecID())
-	for _, id := range ids {
-		fmt.Fprintf(&key, "/%d=%v", id, values[id])
+	for _, id := range slices.Sorted(maps.Keys(values)) {
+		if v := values[id]; v == nil {
+			fmt.Fprintf(&key, " %d", id)
+		} else if b, err := singleValue(v); err == nil {
+			fmt.Fprintf(&key, " %d=%x", id, b)
+		} else {
+			fmt.Fprintf(&key, " %d:%v", id, v)
+		}
 	}
 	return key.String()
 }
