@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -174,4 +175,76 @@ func BenchmarkSmallFile(b *testing.B) {
 			f.Reset()
 		}
 	})
+}
+
+// BenchmarkJoin joins the files that a low commit interval makes: reference data, whose pages are copied, and texts
+// from a hundred in another order in each file, whose indices are encoded anew. MB are of the files.
+func BenchmarkJoin(b *testing.B) {
+	const files, rows = 64, 4096
+	s := referenceSchema()
+	o := DefaultOptions()
+	o.Pool = NewPool(1 << 30)
+	for _, codec := range []Codec{CodecNone, CodecZstd} {
+		o.Codec, o.Level = codec, 0
+		var copied, indexed []Part
+		for i := range files {
+			f, err := NewFile(s, o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			copied = append(copied, benchmarkPart(b, f, referenceBatch(s, rows, uint64(i))))
+			indexed = append(indexed, benchmarkPart(b, f, indexedBatch(s, 16*rows, uint64(i))))
+		}
+		b.Run(fmt.Sprintf("copied/codec=%s", codec), func(b *testing.B) { benchmarkJoin(b, s, copied, o) })
+		b.Run(fmt.Sprintf("indexed/codec=%s", codec), func(b *testing.B) { benchmarkJoin(b, s, indexed, o) })
+	}
+}
+
+// indexedBatch is rows of a number and of one of a hundred texts.
+func indexedBatch(s *record.Schema, rows int, seed uint64) []record.Column {
+	rng := rand.New(rand.NewPCG(2, seed))
+	columns := record.NewColumns(s.Fields)
+	for i := range rows {
+		for c := range columns {
+			columns[c].Grow()
+			columns[c].Valid[i] = true
+		}
+		columns[0].Ints64[i] = rng.Int64N(1000)
+		columns[1].Bytes[i] = fmt.Appendf(nil, "one of a hundred texts, number %d", rng.IntN(100))
+	}
+	return columns
+}
+
+func benchmarkPart(b *testing.B, f *File, columns []record.Column) Part {
+	b.Helper()
+	f.Reset()
+	if err := f.Append(columns, nil); err != nil {
+		b.Fatal(err)
+	}
+	var out bytes.Buffer
+	d, err := f.Finish(&out)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return asPart(out.Bytes(), d)
+}
+
+func benchmarkJoin(b *testing.B, s *record.Schema, parts []Part, o Options) {
+	size := int64(0)
+	for _, p := range parts {
+		size += p.SizeBytes
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	start, joined := cpuSeconds(b), Joined{}
+	for b.Loop() {
+		var err error
+		if joined, err = Join(b.Context(), io.Discard, parts, JoinOptions{Schema: s, Options: o}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	seconds := cpuSeconds(b) - start
+	b.ReportMetric(float64(b.N)*float64(size)/1e6/seconds, "MB/cpu-s")
+	b.ReportMetric(float64(b.N)*float64(joined.BytesReencoded)/1e6/seconds, "reencoded-MB/cpu-s")
+	b.ReportMetric(float64(joined.File.SizeBytes)/float64(size), "out/in")
 }

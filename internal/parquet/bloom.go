@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
@@ -76,16 +77,26 @@ func newBloom(o Bloom, bytesMax int) *bloom {
 
 // setBlooms gives the leaves the filters that the options ask for.
 func (f *File) setBlooms() error {
-	for id, o := range f.options.Blooms {
-		i := slices.IndexFunc(f.leaves, func(l leaf) bool { return l.id == id })
+	if err := f.layout.checkBlooms(f.options.Blooms); err != nil {
+		return err
+	}
+	for i := range f.leaves {
+		if o, ok := f.options.Blooms[f.leaves[i].id]; ok {
+			f.leaves[i].bloom = newBloom(o, f.options.BloomBytesMax)
+		}
+	}
+	return nil
+}
+
+func (l *layout) checkBlooms(blooms map[int]Bloom) error {
+	for id := range blooms {
+		i := slices.IndexFunc(l.leaves, func(t leafType) bool { return t.id == id })
 		if i < 0 {
 			return fmt.Errorf("bloom filter for field %d: there is no column of values with this id", id)
 		}
-		l := &f.leaves[i]
-		if l.physical == format.Boolean {
-			return fmt.Errorf("bloom filter for column %s: it is of booleans, which have none", l.dotted)
+		if t := &l.leaves[i]; t.physical == format.Boolean {
+			return fmt.Errorf("bloom filter for column %s: it is of booleans, which have none", t.dotted)
 		}
-		l.bloom = newBloom(o, f.options.BloomBytesMax)
 	}
 	return nil
 }
@@ -249,24 +260,31 @@ func (f *File) writeBlooms(out *countingWriter, ws *workspace) error {
 			if filter == nil {
 				continue
 			}
-			header, err := ws.encode(&format.BloomFilterHeader{
-				NumBytes:    int32(len(filter)),
-				Algorithm:   format.BloomFilterAlgorithm{Value: &format.SplitBlockAlgorithm{}},
-				Hash:        format.BloomFilterHash{Value: &format.XxHash{}},
-				Compression: format.BloomFilterCompression{Value: &format.BloomFilterUncompressed{}},
-			})
-			if err != nil {
-				return fmt.Errorf("encoding a bloom filter: %w", err)
+			at := out.bytes
+			if err := ws.writeBloom(out, filter); err != nil {
+				return err
 			}
 			m := &ws.meta.RowGroups[g].Columns[i].MetaData
-			m.BloomFilterOffset, m.BloomFilterLength = out.bytes, int32(len(header)+len(filter))
-			if _, err := out.Write(header); err != nil {
-				return err
-			}
-			if _, err := out.Write(filter); err != nil {
-				return err
-			}
+			m.BloomFilterOffset, m.BloomFilterLength = at, int32(out.bytes-at)
 		}
 	}
 	return nil
+}
+
+// writeBloom writes a filter with its header.
+func (w *workspace) writeBloom(out io.Writer, filter []byte) error {
+	header, err := w.encode(&format.BloomFilterHeader{
+		NumBytes:    int32(len(filter)),
+		Algorithm:   format.BloomFilterAlgorithm{Value: &format.SplitBlockAlgorithm{}},
+		Hash:        format.BloomFilterHash{Value: &format.XxHash{}},
+		Compression: format.BloomFilterCompression{Value: &format.BloomFilterUncompressed{}},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding a bloom filter: %w", err)
+	}
+	if _, err := out.Write(header); err != nil {
+		return err
+	}
+	_, err = out.Write(filter)
+	return err
 }

@@ -148,7 +148,8 @@ func (b *bounds) byteLimits(t *leafType, length int) (low, high []byte) {
 	if t.physical == format.FixedLenByteArray {
 		return bytes.Clone(b.low), bytes.Clone(b.high)
 	}
-	return slices.Clone(b.low[:min(length, len(b.low))]), truncateBytesUp(b.high, b.hiCut, length)
+	n := min(length, len(b.low))
+	return append(make([]byte, 0, n), b.low[:n]...), truncateBytesUp(b.high, b.hiCut, length) // empty is not nil
 }
 
 func appendInt(out []byte, t *leafType, v int64) []byte {

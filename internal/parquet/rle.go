@@ -111,11 +111,18 @@ func appendSizedLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
 	return out
 }
 
-// appendIndices writes dictionary indices below count, with the byte of their width that comes first. A width of 0
-// is legal for a dictionary of one value, and 1 is what every reader knows.
+// appendIndices writes dictionary indices below count, with the byte of their width that comes first.
 func appendIndices(out []byte, indices []uint32, count int) []byte {
-	width := max(1, bits.Len32(uint32(count-1)))
-	out = append(out, byte(width))
+	width := indexBits(count)
+	return appendIndexRuns(append(out, byte(width)), indices, width)
+}
+
+// indexBits is the width of indices below count. A width of 0 is legal for a dictionary of one value, and 1 is what
+// every reader knows.
+func indexBits(count int) int { return max(1, bits.Len32(uint32(count-1))) }
+
+// appendIndexRuns writes indices of a width. More can follow where their number is a multiple of 8.
+func appendIndexRuns(out []byte, indices []uint32, width int) []byte {
 	header, groups := -1, 0 // of the open bit-packed run
 	for len(indices) > 0 {
 		run := runLength(indices)
