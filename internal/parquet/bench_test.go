@@ -188,12 +188,8 @@ func BenchmarkJoin(b *testing.B) {
 		o.Codec, o.Level = codec, 0
 		var copied, indexed []Part
 		for i := range files {
-			f, err := NewFile(s, o)
-			if err != nil {
-				b.Fatal(err)
-			}
-			copied = append(copied, benchmarkPart(b, f, referenceBatch(s, rows, uint64(i))))
-			indexed = append(indexed, benchmarkPart(b, f, indexedBatch(s, 16*rows, uint64(i))))
+			copied = append(copied, benchmarkPart(b, s, referenceBatch(s, rows, uint64(i)), o))
+			indexed = append(indexed, benchmarkPart(b, s, indexedBatch(s, 16*rows, uint64(i)), o))
 		}
 		b.Run(fmt.Sprintf("copied/codec=%s", codec), func(b *testing.B) { benchmarkJoin(b, s, copied, o) })
 		b.Run(fmt.Sprintf("indexed/codec=%s", codec), func(b *testing.B) { benchmarkJoin(b, s, indexed, o) })
@@ -215,9 +211,12 @@ func indexedBatch(s *record.Schema, rows int, seed uint64) []record.Column {
 	return columns
 }
 
-func benchmarkPart(b *testing.B, f *File, columns []record.Column) Part {
+func benchmarkPart(b *testing.B, s *record.Schema, columns []record.Column, o Options) Part {
 	b.Helper()
-	f.Reset()
+	f, err := NewFile(s, o)
+	if err != nil {
+		b.Fatal(err)
+	}
 	if err := f.Append(columns, nil); err != nil {
 		b.Fatal(err)
 	}
