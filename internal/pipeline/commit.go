@@ -92,7 +92,7 @@ func (s *session) cutOff() (*interval, Flush) {
 // then the acknowledgement (invariants 1, 2 and 4). Files that were joined meanwhile go with it.
 func (s *session) commitNow(ctx context.Context) error {
 	v, flush := s.cutOff()
-	replacements := s.config.Rollup.Ready()
+	replacements := s.replacements()
 	if v == nil {
 		return s.replaceOnly(ctx, replacements)
 	}
@@ -117,6 +117,18 @@ func (s *session) commitNow(ctx context.Context) error {
 	s.measure(sealed, outcome, began)
 	s.showLag()
 	s.shower.show(outcome.Floor)
+	return nil
+}
+
+// replacements takes what the roll-up has ready, every so often: each time manifests of the files that go are written
+// again, so that many are better replaced at once.
+func (s *session) replacements() []record.Replacement {
+	if now := time.Now(); now.Sub(s.replacedAt) >= s.config.ReplaceInterval {
+		if ready := s.config.Rollup.Ready(); len(ready) > 0 {
+			s.replacedAt = now
+			return ready
+		}
+	}
 	return nil
 }
 

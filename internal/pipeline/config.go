@@ -23,6 +23,7 @@ type Config struct {
 
 	Workers          int
 	CommitInterval   time.Duration
+	ReplaceInterval  time.Duration // at least between two commits with replacements of the roll-up
 	MetadataInterval time.Duration // between looks for new topics and partitions
 	ShutdownTimeout  time.Duration // for the last flush and commit
 	MemoryBytesMax   int64         // of data; see the shares below

@@ -38,6 +38,8 @@ type session struct {
 	gone    map[string]bool // topics that were deleted
 	goal    record.Floor    // with UntilCaughtUp: where to end; workers read ends instead
 
+	replacedAt time.Time // when the roll-up's replacements were taken last
+
 	ends map[record.TopicPartition]int64 // the goal as it was at the start; not changed
 	left atomic.Int64                    // offsets below the ends that no worker has finished
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// LiveData calls found with every Parquet data file of the table's head that is smaller than sizeBytesMax, and when it
-// became visible, zero where its snapshot has expired. It reads every manifest, one at a time. Not found are files that
-// another file cannot take the place of: those with columns that the current schema does not have or that lack some of
-// its columns, and those of a partition spec whose columns are gone.
-func (t *Table) LiveData(ctx context.Context, sizeBytesMax int64, found func(record.DataFile, time.Time)) error {
+// LiveData calls found with every Parquet data file of the table's head that has the columns of the schema and no others,
+// by their field ids, and is smaller than sizeBytesMax, and tells when it became visible, zero where its snapshot has
+// expired. It reads every manifest, one at a time. Files of a partition spec whose columns are gone are not found.
+func (t *Table) LiveData(
+	ctx context.Context, schema *record.Schema, sizeBytesMax int64, found func(record.DataFile, time.Time),
+) error {
 	head := t.inner.CurrentSnapshot()
 	if head == nil {
 		return nil
@@ -27,11 +28,13 @@ func (t *Table) LiveData(ctx context.Context, sizeBytesMax int64, found func(rec
 	if err != nil {
 		return fmt.Errorf("opening the store of %s: %w", t.ident, err)
 	}
+	columns := make(map[int]int64)
+	leafIDs(schema.Fields, columns)
 	specs := make(map[int][]PartitionField)
 	err = liveEntries(ctx, files, head, func(e iceberg.ManifestEntry) error {
 		f := e.DataFile()
 		if f.ContentType() != iceberg.EntryContentData || f.FileFormat() != iceberg.ParquetFile ||
-			f.FileSizeBytes() >= sizeBytesMax || !t.current(f) {
+			f.FileSizeBytes() >= sizeBytesMax || !hasColumns(f, columns) {
 			return nil
 		}
 		fields, known := specs[int(f.SpecID())]
@@ -59,12 +62,9 @@ func (t *Table) LiveData(ctx context.Context, sizeBytesMax int64, found func(rec
 	return nil
 }
 
-// current tells whether a file has the columns of the current schema, by the sizes of its columns.
-func (t *Table) current(f iceberg.DataFile) bool {
-	ids := make(map[int]int64)
-	leafIDs(t.schema.Fields, ids)
-	sizes := f.ColumnSizes()
-	return len(sizes) == len(ids) && maps.EqualFunc(sizes, ids, func(int64, int64) bool { return true })
+// hasColumns tells whether a file has just these columns: a writer states the size of each.
+func hasColumns(f iceberg.DataFile, columns map[int]int64) bool {
+	return maps.EqualFunc(f.ColumnSizes(), columns, func(int64, int64) bool { return true })
 }
 
 // leafIDs collects the field ids of the columns that hold values.

@@ -41,12 +41,13 @@ func TestLiveData(t *testing.T) {
 			commit(t, k, second)
 			commit(t, k, other)
 			var got []record.DataFile
-			err = reload(t, c, ident).LiveData(t.Context(), 1_000_000, func(f record.DataFile, since time.Time) {
+			seen := func(f record.DataFile, since time.Time) {
 				got = append(got, f)
 				if age := time.Since(since); age > time.Hour {
 					t.Errorf("%s is visible since %s", f.Path, since)
 				}
-			})
+			}
+			err = reload(t, c, ident).LiveData(t.Context(), table.Schema(), 1_000_000, seen)
 			if err != nil {
 				t.Fatal(err)
 			}
