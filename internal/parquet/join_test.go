@@ -357,3 +357,23 @@ func (r *failingReader) ReadAt(b []byte, at int64) (int, error) {
 	}
 	return r.Reader.ReadAt(b, at)
 }
+
+// TestJoinRemapsLongPages has more indices in a page than are read at once, in runs that end anywhere.
+func TestJoinRemapsLongPages(t *testing.T) {
+	s := referenceSchema()
+	var all [][]any
+	var files []Part
+	for k := range 3 {
+		var rows [][]any
+		for i := range 2*dictionaryEntriesMax + 77 {
+			rows = append(rows, []any{int64(i % 3), fmt.Appendf(nil, "text %d", (i+k)/(9+k)%(20+k))})
+		}
+		all = append(all, rows...)
+		files = append(files, partOf(t, s, rows, Options{DictionaryBytesMax: 1 << 20}))
+	}
+	data, joined := joinParts(t, s, files, Options{DictionaryBytesMax: 1 << 20})
+	checkFile(t, s, all, data)
+	if joined.PagesReencoded == 0 || joined.BytesReencoded < 2*dictionaryEntriesMax/8 {
+		t.Errorf("%d pages of %d bytes encoded anew", joined.PagesReencoded, joined.BytesReencoded)
+	}
+}

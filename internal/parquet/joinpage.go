@@ -20,7 +20,7 @@ type joinScratch struct {
 	plain      dictionary // of a source whose indices become values
 }
 
-// joinIndices is how many indices are read at once: a multiple of 8, so that runs of them can follow each other.
+// joinIndices is how many indices are read at once.
 const joinIndices = 16 << 10
 
 // openPlain reads the dictionary of a source whose indices become values.
@@ -158,8 +158,8 @@ func levelBytes(e format.Encoding, b []byte, width, values int) (int, error) {
 	return n, nil
 }
 
-// eachIndex visits the dictionary indices of a page, some at a time.
-func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32) error) error {
+// eachIndex visits the dictionary indices of a page, some at a time, and says whether more follow.
+func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32, more bool) error) error {
 	if p.count == 0 {
 		return nil
 	}
@@ -178,10 +178,10 @@ func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32) error)
 		if err := h.fill(block); err != nil {
 			return fmt.Errorf("reading indices: %w", err)
 		}
-		if err := visit(block); err != nil {
+		left -= len(block)
+		if err := visit(block, left > 0); err != nil {
 			return err
 		}
-		left -= len(block)
 	}
 	return nil
 }
@@ -190,14 +190,14 @@ func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32) error)
 func (c *chunkJoin) appendRemapped(out []byte, s *chunkSource, p decodedPage) ([]byte, error) {
 	width := indexBits(c.all.count)
 	out = append(out, byte(width))
-	err := c.eachIndex(p, func(indices []uint32) error {
+	err := c.eachIndex(p, func(indices []uint32, more bool) error {
 		for k, i := range indices {
 			if int(i) >= len(s.remap) {
 				return fmt.Errorf("index %d is outside of a dictionary of %d values", i, len(s.remap))
 			}
 			indices[k] = s.remap[i]
 		}
-		out = appendIndexRuns(out, indices, width)
+		out = appendIndexRuns(out, indices, width, more)
 		return nil
 	})
 	return out, err
@@ -206,7 +206,7 @@ func (c *chunkJoin) appendRemapped(out []byte, s *chunkSource, p decodedPage) ([
 // appendPlainOf writes a page's values in the place of its indices.
 func (c *chunkJoin) appendPlainOf(out []byte, p decodedPage) ([]byte, error) {
 	d := &c.scratch.plain
-	err := c.eachIndex(p, func(indices []uint32) error {
+	err := c.eachIndex(p, func(indices []uint32, _ bool) error {
 		for _, i := range indices {
 			if int(i) >= d.count {
 				return fmt.Errorf("index %d is outside of a dictionary of %d values", i, d.count)

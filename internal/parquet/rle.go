@@ -114,15 +114,15 @@ func appendSizedLevels(out []byte, top uint8, lead int, levels []uint8) []byte {
 // appendIndices writes dictionary indices below count, with the byte of their width that comes first.
 func appendIndices(out []byte, indices []uint32, count int) []byte {
 	width := indexBits(count)
-	return appendIndexRuns(append(out, byte(width)), indices, width)
+	return appendIndexRuns(append(out, byte(width)), indices, width, false)
 }
 
 // indexBits is the width of indices below count. A width of 0 is legal for a dictionary of one value, and 1 is what
 // every reader knows.
 func indexBits(count int) int { return max(1, bits.Len32(uint32(count-1))) }
 
-// appendIndexRuns writes indices of a width. More can follow where their number is a multiple of 8.
-func appendIndexRuns(out []byte, indices []uint32, width int) []byte {
+// appendIndexRuns writes indices of a width. When more will follow, the last group is not filled up.
+func appendIndexRuns(out []byte, indices []uint32, width int, more bool) []byte {
 	header, groups := -1, 0 // of the open bit-packed run
 	for len(indices) > 0 {
 		run := runLength(indices)
@@ -137,7 +137,7 @@ func appendIndexRuns(out []byte, indices []uint32, width int) []byte {
 			indices = indices[8:]
 			continue
 		}
-		if run < runLengthMin { // fewer than 8 are left
+		if run < runLengthMin && !more { // fewer than 8 are left
 			h := hybrid{out: out, width: width, header: header, groups: groups}
 			for _, index := range indices {
 				h.add(index, 1)
