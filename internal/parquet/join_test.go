@@ -366,7 +366,7 @@ func TestJoinRemapsLongPages(t *testing.T) {
 	for k := range 3 {
 		var rows [][]any
 		for i := range 2*dictionaryEntriesMax + 77 {
-			rows = append(rows, []any{int64(i % 3), fmt.Appendf(nil, "text %d", (i+k)/(9+k)%(20+k))})
+			rows = append(rows, []any{int64(i % 3), fmt.Appendf(nil, "text %d", (i+k)/(9+k)*(k+1)%23)})
 		}
 		all = append(all, rows...)
 		files = append(files, partOf(t, s, rows, Options{DictionaryBytesMax: 1 << 20}))
