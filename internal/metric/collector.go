@@ -24,6 +24,7 @@ func descriptions(job string) map[string]*prometheus.Desc {
 	}
 	describeReading(add)
 	describeCommits(add)
+	describeRollups(add)
 	return desc
 }
 
@@ -78,6 +79,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	collectReading(s, count, gauge)
 	collectCommits(s, count, gauge)
+	collectRollups(s.Rollups, count, gauge)
 	c.collectHistograms(out)
 }
 
@@ -139,6 +141,8 @@ func (c *collector) collectHistograms(out chan<- prometheus.Metric) {
 	}
 	histogram("firn_commit_seconds", &s.seconds, 1e-6)
 	histogram("firn_file_bytes", &s.fileSizes, 1)
+	histogram("firn_rollup_seconds", &j.rollups.seconds, 1e-6)
+	histogram("firn_rollup_file_bytes", &j.rollups.sizes, 1)
 	minute := s.freshness.lastMinute(now)
 	quantiles := map[float64]float64{}
 	if minute.Count > 0 {

@@ -28,6 +28,7 @@ func busyJob(c *clock) *Job {
 		FileBytes: []int64{2 << 20}, Attempts: 3, Conflicts: 2, Unknown: 1,
 		Events: []Event{{start.Add(-2 * time.Second).UnixMilli(), 8}},
 	})
+	j.RolledUp(100, 200<<20)
 	return j
 }
 

@@ -42,6 +42,7 @@ type Job struct {
 	lag        int64 // sum over partitions
 	gaps       gaps
 	commits    commits
+	rollups    rollups
 	backlog    backlog
 }
 
@@ -60,7 +61,7 @@ func NewJob(name string, now func() time.Time) *Job {
 	return &Job{
 		name: name, now: now, started: start, state: Starting, stateSince: start,
 		partitions: map[topicPartition]*partition{},
-		commits:    newCommits(),
+		commits:    newCommits(), rollups: newRollups(),
 	}
 }
 

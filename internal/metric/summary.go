@@ -24,6 +24,7 @@ type Summary struct {
 	MeanRate   Throughput `json:"mean_rate"`   // since the start
 	Commits    Commits    `json:"commits"`     //
 	Freshness  Freshness  `json:"freshness"`   //
+	Rollups    Rollups    `json:"rollups"`     // small files joined into large ones
 	LagRecords int64      `json:"lag_records"` // below the last stable offsets and not in the table
 
 	UncertainRecords int64          `json:"uncertain_records"` // in open transactions
@@ -113,6 +114,7 @@ func (j *Job) summarizeLocked(s *Summary, now time.Time) {
 		s.LastError = &problem
 	}
 	s.Commits, s.Freshness = j.commits.summary(now), j.commits.freshnessSummary(now)
+	s.Rollups = j.rollups.summary(now)
 }
 
 func (s *commits) summary(now time.Time) Commits {
