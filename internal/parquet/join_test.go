@@ -304,7 +304,7 @@ func TestJoinRefuses(t *testing.T) {
 		"physical":  {field(func(f *record.Field) { f.Type.Kind = record.KindLong }), "BYTE_ARRAY"},
 		"required":  {field(func(f *record.Field) { f.Required = true }), `levels "o"`},
 		"fewer":     {&record.Schema{Fields: s.Fields[:1]}, "2 columns of values, the table has 1"},
-		"in a list": {field(func(f *record.Field) { f.Type = listOf(9, true, f.Type); f.Type.Fields[0].ID, f.ID = 2, 9 }), "o*"},
+		"in a list": {field(func(f *record.Field) { f.ID, f.Type = 9, listOf(2, true, f.Type) }), "o*"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Join(t.Context(), io.Discard, []Part{part}, JoinOptions{Schema: c.schema})
@@ -333,7 +333,8 @@ func TestJoinFailures(t *testing.T) {
 	data, d := writeFile(t, s, rows, o, 100)
 	for n := range 10 {
 		r := &failingReader{Reader: bytes.NewReader(data), left: n}
-		_, err := Join(t.Context(), io.Discard, []Part{{Bytes: r, SizeBytes: int64(len(data)), File: d}}, JoinOptions{Schema: s})
+		part := Part{Bytes: r, SizeBytes: int64(len(data)), File: d}
+		_, err := Join(t.Context(), io.Discard, []Part{part}, JoinOptions{Schema: s})
 		if failed := r.left < 0; failed != errors.Is(err, errOfReader) {
 			t.Fatalf("read %d: error %v", n, err)
 		}

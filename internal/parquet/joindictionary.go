@@ -74,7 +74,7 @@ func (c *chunkJoin) readDictionary(s *chunkSource) error {
 
 func (c *chunkJoin) addDictionary(s *chunkSource, h *pageHead, page []byte) error {
 	switch {
-	case h.encoding != format.Plain && h.encoding != format.PlainDictionary:
+	case h.encoding != format.Plain && h.encoding != plainDictionary:
 		return fmt.Errorf("it is encoded as %s instead of PLAIN", h.encoding)
 	case c.leaf.physical == format.Boolean:
 		return errors.New("it is of booleans, which have none")
@@ -262,16 +262,14 @@ func (c *chunkJoin) writeDictionary() error {
 		c.result.BytesCopied += int64(len(c.page))
 		return nil
 	}
-	plain, count := []byte(nil), c.head.values
 	if c.all != nil {
-		plain, count = c.all.plain, c.all.count
-	} else {
-		var err error
-		if plain, err = c.decodeDictionary(c.first, &c.head, c.page); err != nil {
-			return err
-		}
+		return c.encodeDictionary(c.all.plain, c.all.count)
 	}
-	return c.encodeDictionary(plain, count)
+	plain, err := c.decodeDictionary(c.first, &c.head, c.page)
+	if err != nil {
+		return err
+	}
+	return c.encodeDictionary(plain, c.head.values)
 }
 
 func (c *chunkJoin) encodeDictionary(plain []byte, count int) error {

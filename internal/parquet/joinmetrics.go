@@ -8,8 +8,8 @@ func (j *joiner) describe() {
 	n := len(j.layout.leaves)
 	d := &j.result.File
 	d.SchemaID, d.Rows = j.layout.schemaID, j.rows
-	d.ColumnSizes, d.ValueCounts, d.NullValueCounts = make(map[int]int64, n), make(map[int]int64, n), make(map[int]int64, n)
-	d.NaNValueCounts = map[int]int64{}
+	d.ColumnSizes, d.ValueCounts = make(map[int]int64, n), make(map[int]int64, n)
+	d.NullValueCounts, d.NaNValueCounts = make(map[int]int64, n), map[int]int64{}
 	d.LowerBounds, d.UpperBounds = make(map[int][]byte, n), make(map[int][]byte, n)
 	for i := range j.layout.leaves {
 		j.describeLeaf(d, i)

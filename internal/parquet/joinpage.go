@@ -272,20 +272,23 @@ func (c *chunkJoin) compress(kind pageKind, body []byte, head int) ([]byte, erro
 	if c.codec == CodecNone {
 		return body, nil
 	}
-	out, err, level := c.scratch.compressed[:0], error(nil), 0
+	level := 0
 	if c.codec == c.options.Codec {
 		level = c.options.Level // of another codec it would mean something else
 	}
-	if c.codec == CodecZstd {
-		out, err = c.ws.appendPage(c.options.Pool.learnedOf(c.leaf), kind, level, out, body, head)
-	} else {
-		out, err = c.ws.compress(c.codec, level, out, body)
-	}
+	out, err := c.compressAs(kind, level, c.scratch.compressed[:0], body, head)
 	if err != nil {
 		return nil, err
 	}
 	c.scratch.compressed = out
 	return out, nil
+}
+
+func (c *chunkJoin) compressAs(kind pageKind, level int, out, body []byte, head int) ([]byte, error) {
+	if c.codec == CodecZstd {
+		return c.ws.appendPage(c.options.Pool.learnedOf(c.leaf), kind, level, out, body, head)
+	}
+	return c.ws.compress(c.codec, level, out, body)
 }
 
 // writeAnew writes a page of our own.

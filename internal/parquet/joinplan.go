@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -93,12 +94,7 @@ func (c *fileChunk) isReadable() bool {
 
 // mayHaveDictionary goes by the encodings: old writers do not say where a dictionary page is.
 func (c *fileChunk) mayHaveDictionary() bool {
-	for _, e := range c.encodings {
-		if isDictionary(e) {
-			return true
-		}
-	}
-	return c.dictionary
+	return c.dictionary || slices.ContainsFunc(c.encodings, isDictionary)
 }
 
 // codecOf is the codec of most bytes of leaf i in the group, the first one where they are equal.

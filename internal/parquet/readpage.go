@@ -32,8 +32,11 @@ func (h *pageHead) isIndexed() bool {
 	return h.kind != format.DictionaryPage && isDictionary(h.encoding)
 }
 
+// plainDictionary is what format 1.0 called the encoding of both pages of indices and dictionary pages.
+const plainDictionary format.Encoding = 2
+
 func isDictionary(e format.Encoding) bool {
-	return e == format.RLEDictionary || e == format.PlainDictionary
+	return e == format.RLEDictionary || e == plainDictionary
 }
 
 // parsePageHead reads the PageHeader that b begins with. It is errCut when b ends before the header does.

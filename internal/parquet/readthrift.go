@@ -157,7 +157,10 @@ func (c *compact) list(typ, elements byte) int {
 		return 0
 	}
 	found, n := c.listHead()
-	if n > 0 && found != elements && !(elements == compactTrue && found == compactFalse) {
+	if found == compactFalse {
+		found = compactTrue // both are said of lists of booleans
+	}
+	if n > 0 && found != elements {
 		c.fail(fmt.Errorf("a list has elements of type %d instead of %d", found, elements))
 		return 0
 	}
