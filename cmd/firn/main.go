@@ -75,6 +75,6 @@ Exit status: 0 success, 1 the run failed, 2 usage or job file, 3 something canno
 	})
 	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print the result as JSON")
 	root.AddCommand(newRunCommand(g), newCheckCommand(g), newDemoCommand(g), newGenerateCommand(g), newTableCommand(g),
-		newOffsetsCommand(g), newBenchCommand(g), newVersionCommand(g))
+		newOffsetsCommand(g), newAdviseCommand(g), newBenchCommand(g), newVersionCommand(g))
 	return root
 }

@@ -36,6 +36,14 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	o.addFlags(cmd)
+	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
+		newTableAuditCommand(g, o))
+	return cmd
+}
+
+// addFlags adds the flags that say which table of which catalog, to a command and those below it.
+func (o *tableOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.JobFile, "job", "", "job `file` that names the catalog and the table")
 	f.StringVar(&o.Catalog.Type, "catalog-type", "", "`type`: rest, sql or hadoop, in place of --job")
@@ -43,9 +51,6 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 	f.StringVar(&o.Catalog.Warehouse, "warehouse", "", "`place` where an sql or hadoop catalog keeps its tables")
 	f.StringVar(&o.Catalog.Name, "catalog-name", "default", "`name` by which an sql catalog keys its tables")
 	f.StringArrayVar(&o.Properties, "catalog-property", nil, "`KEY=VALUE` for the catalog and the store; may be repeated")
-	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
-		newTableAuditCommand(g, o))
-	return cmd
 }
 
 // target is a table to open, and the job that names it, if one does.
@@ -156,10 +161,19 @@ func exists(c job.Catalog) error {
 		return nil
 	}
 	if _, err := os.Stat(c.URI); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("catalog %s does not exist; correct --catalog-uri, or uri in the job file", c.URI)
+		return missingCatalogError{c.URI}
 	}
 	return nil
 }
+
+// missingCatalogError is a SQLite file that is not there, and so has no table either.
+type missingCatalogError struct{ uri string }
+
+func (e missingCatalogError) Error() string {
+	return fmt.Sprintf("catalog %s does not exist; correct --catalog-uri, or uri in the job file", e.uri)
+}
+
+func (e missingCatalogError) Unwrap() error { return table.ErrNoTable }
 
 // missing says what to look at when there is no such table: nothing will make it here.
 func missing(c *table.Catalog, t target) error {

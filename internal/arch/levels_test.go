@@ -15,6 +15,7 @@ var levels = map[string]int{
 	"internal/table":   1,
 	"internal/window":  1,
 
+	"internal/advise":   2,
 	"internal/pipeline": 2,
 
 	"internal/fault":           3,
