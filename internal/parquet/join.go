@@ -80,17 +80,16 @@ const joinBufferBytes = 256 << 10
 
 // joiner writes one joined file.
 type joiner struct {
-	options  Options
-	layout   *layout
-	parts    []joinPart
-	out      *countingWriter
-	ws       *workspace
-	decoders decoders
-	meta     joinedMeta
-	chunks   [][]joinedChunk // by row group and leaf
-	rows     int64
-	result   Joined
-	scratch  joinScratch
+	options Options
+	layout  *layout
+	parts   []joinPart
+	out     *countingWriter
+	ws      *workspace
+	meta    joinedMeta
+	chunks  [][]joinedChunk // by row group and leaf
+	rows    int64
+	result  Joined
+	scratch joinScratch
 }
 
 // joinPart is a part with its footer.

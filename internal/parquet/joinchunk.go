@@ -117,7 +117,7 @@ func (c *chunkJoin) writeSource(ctx context.Context, s *chunkSource, row int64) 
 	if err := c.openPlain(s); err != nil {
 		return err
 	}
-	run := sourceRun{first: len(c.chunk.pages), row: row, end: row + s.group.rows}
+	run := sourceRun{row: row, end: row + s.group.rows}
 	for s.source.left() > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (c *chunkJoin) writeSource(ctx context.Context, s *chunkSource, row int64) 
 
 // sourceRun is how far the pages of a source were written.
 type sourceRun struct {
-	first     int   // page of the joined chunk
+	pages     int   // that were written
 	row       int64 // of the next page in the row group
 	end       int64 // row after the last one
 	lost      bool  // row is not known
@@ -155,18 +155,15 @@ func (c *chunkJoin) writePage(s *chunkSource, run *sourceRun) error {
 		return fmt.Errorf("the page at byte %d: %w", at, err)
 	}
 	info := c.describePage(s, run, &h, at)
-	info.offset = c.chunk.size - c.chunk.dictionarySize
-	before := c.chunk.size
+	run.pages++
 	if s.fileChunk.codec == c.chunk.codec && (!h.isIndexed() || s.remap == nil && !s.plain) {
-		err = c.copyPage(s, &h)
+		err = c.copyPage(s, &h, info)
 	} else {
-		err = c.reencodePage(s, &h)
+		err = c.reencodePage(s, &h, info)
 	}
 	if err != nil {
 		return fmt.Errorf("the page at byte %d: %w", at, err)
 	}
-	info.size = int32(c.chunk.size - before)
-	c.chunk.pages = append(c.chunk.pages, info)
 	return nil
 }
 
@@ -181,12 +178,13 @@ func (s *chunkSource) admits(h *pageHead) error {
 	return nil
 }
 
-func (c *chunkJoin) copyPage(s *chunkSource, h *pageHead) error {
+func (c *chunkJoin) copyPage(s *chunkSource, h *pageHead, info pageInfo) error {
 	n := h.size + h.compressed
 	if err := s.source.keep(n); err != nil {
 		return err
 	}
 	c.countPage(h.kind, h.encoding, n, h.size+h.uncompressed)
+	c.addPage(info, n)
 	c.result.PagesCopied++
 	c.result.BytesCopied += int64(n)
 	return nil
@@ -199,6 +197,12 @@ func (c *chunkJoin) countPage(kind format.PageType, e format.Encoding, size, unc
 	c.chunk.uncompressed += int64(uncompressed)
 }
 
+// addPage notes the data page that was written last, of so many bytes.
+func (c *chunkJoin) addPage(info pageInfo, size int) {
+	info.offset, info.size = c.chunk.size-c.chunk.dictionarySize-int64(size), int32(size)
+	c.chunk.pages = append(c.chunk.pages, info)
+}
+
 // endSource checks that the pages of s were all.
 func (c *chunkJoin) endSource(s *chunkSource, run *sourceRun) error {
 	c.chunk.values += run.values
@@ -208,11 +212,7 @@ func (c *chunkJoin) endSource(s *chunkSource, run *sourceRun) error {
 	if !run.lost && run.row != run.end {
 		return fmt.Errorf("its pages have %d rows less than its row group's %d", run.end-run.row, s.group.rows)
 	}
-	pages := c.chunk.pages[run.first:]
-	if run.unbounded && len(pages) == 1 { // what is known of the chunk is of this page
-		run.unbounded = !pages[0].bound(c.leaf, s.statistics, s.values, s.ordered)
-	}
-	if run.unbounded || s.bounds != nil && len(s.bounds.pages) != len(pages) {
+	if run.unbounded || s.bounds != nil && len(s.bounds.pages) != run.pages {
 		c.chunk.bounded = false
 	}
 	return nil

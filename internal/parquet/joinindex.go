@@ -8,13 +8,14 @@ import (
 
 // describePage is what the page index will say of a page at a place of its part, but for its place in the joined file.
 func (c *chunkJoin) describePage(s *chunkSource, run *sourceRun, h *pageHead, at int64) pageInfo {
-	ordinal := len(c.chunk.pages) - run.first
-	info := pageInfo{firstRow: run.row}
+	ordinal, info := run.pages, pageInfo{firstRow: run.row}
+	alone := ordinal == 0 && s.source.left() == int64(h.size+h.compressed)
 	if s.bounds != nil && ordinal < len(s.bounds.pages) && s.ordered {
 		known := s.bounds.pages[ordinal]
 		info.nulls, info.hasValues, info.low, info.high = known.nulls, known.hasValues, known.low, known.high
 	} else if !info.bound(c.leaf, h.statistics, int64(h.values), s.ordered) {
-		run.unbounded = true
+		// What is known of the chunk is of its only page.
+		run.unbounded = run.unbounded || !alone || !info.bound(c.leaf, s.statistics, s.values, s.ordered)
 	}
 	if run.lost {
 		c.chunk.located = false

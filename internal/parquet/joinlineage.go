@@ -111,15 +111,8 @@ func (c *chunkJoin) writeLineagePage(first, step int64, n int, row int64) error 
 	}
 	out := appendDeltas(append(c.scratch.anew[:0], levels...), plain, c.leaf.width)
 	c.scratch.anew = out
-	info := pageInfo{firstRow: row, hasValues: true, low: longBytes(first), high: longBytes(first + step*int64(n-1)),
-		offset: c.chunk.size - c.chunk.dictionarySize}
-	before := c.chunk.size
-	if err := c.writeDecoded(&h, decodedPage{levels: levels, count: n, encoding: h.encoding}, out); err != nil {
-		return err
-	}
-	info.size = int32(c.chunk.size - before)
-	c.chunk.pages = append(c.chunk.pages, info)
-	return nil
+	info := pageInfo{firstRow: row, hasValues: true, low: longBytes(first), high: longBytes(first + step*int64(n-1))}
+	return c.writeDecoded(&h, decodedPage{levels: levels, count: n, encoding: h.encoding}, out, info)
 }
 
 // made is the codec of made columns.

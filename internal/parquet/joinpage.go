@@ -17,42 +17,17 @@ type joinScratch struct {
 	anew       []byte     // the same, encoded anew
 	compressed []byte     // that, compressed
 	indices    []uint32   // of a part of a page
+	all        []uint32   // of a page
+	defs, reps []uint8    // levels of a page
 	plain      dictionary // of a source whose indices become values
 }
 
 // joinIndices is how many indices are read at once.
 const joinIndices = 16 << 10
 
-// openPlain reads the dictionary of a source whose indices become values.
-func (c *chunkJoin) openPlain(s *chunkSource) error {
-	if !s.plain {
-		return nil
-	}
-	page, err := readAt(s.part.Bytes, s.from, int(s.dictionarySize))
-	if err != nil {
-		return err
-	}
-	h, err := parsePageHead(page)
-	if err != nil {
-		return err
-	}
-	values, err := c.decodeDictionary(s, &h, page)
-	if err != nil {
-		return err
-	}
-	c.scratch.plain = dictionary{}
-	if err := c.scratch.plain.begins(values, c.leaf, h.values); err != nil {
-		return err
-	}
-	if c.bloom != nil {
-		c.bloom.observe(c.options.Pool, c.leaf, c.scratch.plain.plain)
-	}
-	return nil
-}
-
 // reencodePage writes a page of s with the joined chunk's codec and, if it has indices, with those of the joined
 // dictionary or as PLAIN. Its levels stay as they are.
-func (c *chunkJoin) reencodePage(s *chunkSource, h *pageHead) error {
+func (c *chunkJoin) reencodePage(s *chunkSource, h *pageHead, info pageInfo) error {
 	if !s.isReadable() {
 		return fmt.Errorf("codec %s is not one that can be read", s.fileChunk.codec)
 	}
@@ -71,8 +46,7 @@ func (c *chunkJoin) reencodePage(s *chunkSource, h *pageHead) error {
 	case !h.isIndexed() || s.remap == nil && !s.plain:
 		out = append(out, p.values...)
 	case s.plain:
-		out, err = c.appendPlainOf(out, p)
-		p.encoding = format.Plain
+		return c.writePlainOf(h, p, info)
 	default:
 		out, err = c.appendRemapped(out, s, p)
 	}
@@ -80,15 +54,21 @@ func (c *chunkJoin) reencodePage(s *chunkSource, h *pageHead) error {
 		return err
 	}
 	c.scratch.anew = out
-	return c.writeDecoded(h, p, out)
+	return c.writeDecoded(h, p, out, info)
 }
 
 // writeDecoded writes a page whose uncompressed bytes are plain, levels first.
-func (c *chunkJoin) writeDecoded(h *pageHead, p decodedPage, plain []byte) error {
+func (c *chunkJoin) writeDecoded(h *pageHead, p decodedPage, plain []byte, info pageInfo) error {
+	write := c.writeV1
 	if h.kind == format.DataPageV2 {
-		return c.writeV2(h, p, plain)
+		write = c.writeV2
 	}
-	return c.writeV1(h, p, plain)
+	size, err := write(h, p, plain)
+	if err != nil {
+		return err
+	}
+	c.addPage(info, size)
+	return nil
 }
 
 // decodedPage is a data page, decompressed.
@@ -105,7 +85,7 @@ func (c *chunkJoin) decodePage(s *chunkSource, h *pageHead, body []byte) (decode
 	if h.stored {
 		codec = CodecNone
 	}
-	plain, err := c.decoders.decompress(codec, c.scratch.page, body[raw:], h.uncompressed-raw)
+	plain, err := c.ws.decoders.decompress(codec, c.scratch.page, body[raw:], h.uncompressed-raw)
 	if err != nil {
 		return p, err
 	}
@@ -136,11 +116,14 @@ func (l *leafType) measureLevels(h *pageHead, b []byte) (size, count int, err er
 		return 0, 0, err
 	}
 	if h.defEncoding != format.RLE {
-		return 0, 0, errors.New("its definition levels are bit-packed, as was done before 2014")
+		return 0, 0, errBitPacked
 	}
 	count, err = countLevels(b[size+4:size+n], l.def, h.values)
 	return size + n, count, err
 }
+
+// errBitPacked means that levels are in an encoding that no writer has used since 2014.
+var errBitPacked = errors.New("its levels are bit-packed without runs")
 
 func levelBytes(e format.Encoding, b []byte, width, values int) (int, error) {
 	n := (values*width + 7) / 8 // bit-packed
@@ -170,11 +153,8 @@ func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32, more b
 	if err != nil {
 		return err
 	}
-	if c.scratch.indices == nil {
-		c.scratch.indices = make([]uint32, joinIndices)
-	}
 	for left := p.count; left > 0; {
-		block := c.scratch.indices[:min(left, joinIndices)]
+		block := c.indexBlock(left)
 		if err := h.fill(block); err != nil {
 			return fmt.Errorf("reading indices: %w", err)
 		}
@@ -184,6 +164,14 @@ func (c *chunkJoin) eachIndex(p decodedPage, visit func(indices []uint32, more b
 		}
 	}
 	return nil
+}
+
+// indexBlock is room for up to n indices.
+func (c *chunkJoin) indexBlock(n int) []uint32 {
+	if c.scratch.indices == nil {
+		c.scratch.indices = make([]uint32, joinIndices)
+	}
+	return c.scratch.indices[:min(n, joinIndices)]
 }
 
 // appendRemapped writes a page's indices as those of the joined dictionary.
@@ -203,28 +191,10 @@ func (c *chunkJoin) appendRemapped(out []byte, s *chunkSource, p decodedPage) ([
 	return out, err
 }
 
-// appendPlainOf writes a page's values in the place of its indices.
-func (c *chunkJoin) appendPlainOf(out []byte, p decodedPage) ([]byte, error) {
-	d := &c.scratch.plain
-	err := c.eachIndex(p, func(indices []uint32, _ bool) error {
-		for _, i := range indices {
-			if int(i) >= d.count {
-				return fmt.Errorf("index %d is outside of a dictionary of %d values", i, d.count)
-			}
-			out = append(out, d.value(i, c.leaf.width)...)
-		}
-		if len(out) > pageReadBytesMax {
-			return fmt.Errorf("its values take more than %d bytes without a dictionary", pageReadBytesMax)
-		}
-		return nil
-	})
-	return out, err
-}
-
-func (c *chunkJoin) writeV1(h *pageHead, p decodedPage, plain []byte) error {
+func (c *chunkJoin) writeV1(h *pageHead, p decodedPage, plain []byte) (int, error) {
 	body, err := c.compress(kindOf(p.encoding), plain, len(p.levels))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	header := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(h.values), Encoding: p.encoding, DefinitionLevelEncoding: h.defEncoding,
@@ -234,16 +204,15 @@ func (c *chunkJoin) writeV1(h *pageHead, p decodedPage, plain []byte) error {
 	if h.checksum {
 		header.CRC = checksum(body, nil)
 	}
-	_, err = c.writeAnew(&header, body)
-	return err
+	return c.writeAnew(&header, body)
 }
 
 // writeV2 compresses the values only, and not where that makes them no smaller.
-func (c *chunkJoin) writeV2(h *pageHead, p decodedPage, plain []byte) error {
+func (c *chunkJoin) writeV2(h *pageHead, p decodedPage, plain []byte) (int, error) {
 	values, compressed := plain[len(p.levels):], true
 	body, err := c.compress(kindOf(p.encoding), values, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if c.codec == CodecNone || len(body) >= len(values) {
 		body, compressed = values, false
@@ -257,8 +226,7 @@ func (c *chunkJoin) writeV2(h *pageHead, p decodedPage, plain []byte) error {
 	if h.checksum {
 		header.CRC = checksum(p.levels, body)
 	}
-	_, err = c.writeAnew(&header, p.levels, body)
-	return err
+	return c.writeAnew(&header, p.levels, body)
 }
 
 func (h *pageHead) statisticsAnew(p decodedPage) format.Statistics {

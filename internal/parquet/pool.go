@@ -95,6 +95,7 @@ func (p *Pool) grow(b []byte, n int) []byte {
 // workspace is what one goroutine needs while it is inside a File.
 type workspace struct {
 	encoders
+	decoders decoders
 	levels   []vector // by depth of nesting
 	rows     []int32
 	values   []byte       // PLAIN values on their way into a dictionary
