@@ -7,5 +7,5 @@
 // encodings where they pay, and for bloom filters.
 //
 // Values are collected in PLAIN. A full page is turned into its encoding as a whole and by itself, so that pages can be
-// put together anew without decoding them, dictionaries apart.
+// put together anew without decoding them, dictionaries apart: Join makes one large file of small ones so.
 package parquet
