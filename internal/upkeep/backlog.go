@@ -28,7 +28,7 @@ type backlog struct {
 // group is the files that can be joined with each other.
 type group struct {
 	key     string
-	like    record.DataFile // what they have in common: spec, partition, schema, sort order
+	like    record.DataFile // what they have in common: spec, partition, schema
 	known   int             // parts in any state
 	waiting []*part         // in the order in which they became visible
 
@@ -101,9 +101,7 @@ func (b *backlog) group(f *record.DataFile) *group {
 	key := groupKey(f)
 	g := b.groups[key]
 	if g == nil {
-		g = &group{key: key, like: record.DataFile{
-			SpecID: f.SpecID, SchemaID: f.SchemaID, SortOrderID: f.SortOrderID, Partition: f.Partition,
-		}}
+		g = &group{key: key, like: record.DataFile{SpecID: f.SpecID, SchemaID: f.SchemaID, Partition: f.Partition}}
 		b.groups[key] = g
 	}
 	return g

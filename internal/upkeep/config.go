@@ -72,8 +72,9 @@ const (
 	unsettledMax = 100
 	// staleMax answers that a file no longer fits: it has deletes on it, which is for ordinary compaction.
 	staleMax = 2
-	// leaveAlone is for how long such files are left alone.
-	leaveAlone = 10 * time.Minute
+	// leaveAlone is for how long such files are left alone, and leaveAloneMax when that happens again and again.
+	leaveAlone    = 10 * time.Minute
+	leaveAloneMax = 6 * time.Hour
 	// listingInterval is the least time between two looks at all live files, which read every manifest.
 	listingInterval = time.Minute
 	// removeTimeout bounds the removal of one file that nothing refers to.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -224,6 +225,44 @@ func TestLookDuringAReplacement(t *testing.T) {
 			t.Errorf("%d parts are known, of no live file", n)
 		}
 	})
+}
+
+// lookSoon has Run look at the table as soon as it may.
+func (x *running) lookSoon() {
+	x.mu.Lock()
+	x.look = true
+	x.mu.Unlock()
+	x.wake()
+}
+
+// A look finds that files are gone which are being joined, or were: what was made of them is not handed over.
+func TestLookFindsPartsGone(t *testing.T) {
+	for name, joinFor := range map[string]time.Duration{"while they are joined": 5 * time.Minute, "after": 0} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				r := w.run(w.rollup(bySize))
+				defer r.stop(t)
+				if joinFor > 0 {
+					w.meanwhile("close", func() { <-time.After(joinFor) })
+				}
+				w.commit(r.Rollup, w.three(1)...)
+				pass(time.Second)
+				w.rewrite("mem://1/file-2.parquet")
+				r.lookSoon()
+				pass(10 * time.Minute)
+				ready := r.Ready() // of what is there now
+				if len(ready) != 1 || slices.Contains(ready[0].Remove, "mem://1/file-2.parquet") {
+					t.Fatalf("handed over %+v", ready)
+				}
+				w.settle(r.Rollup, ready)
+				w.mustSizes(1, 1200)
+				w.mustBeTidy()
+				if s := w.metrics.Summary().Rollups; s.Stale != 0 || w.looked() != 2 {
+					t.Errorf("%d looks, metrics %+v", w.looked(), s)
+				}
+			})
+		})
+	}
 }
 
 func TestDoubled(t *testing.T) {

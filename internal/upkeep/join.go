@@ -123,8 +123,7 @@ func (r *Rollup) join(
 	}
 	x.file = j.File
 	like := parts[0].group.like
-	x.file.Path, x.file.SpecID, x.file.Partition = to, like.SpecID, like.Partition
-	x.file.SchemaID, x.file.SortOrderID = like.SchemaID, like.SortOrderID
+	x.file.Path, x.file.SpecID, x.file.Partition, x.file.SchemaID = to, like.SpecID, like.Partition, like.SchemaID
 	return x, j, nil
 }
 

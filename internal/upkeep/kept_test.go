@@ -150,6 +150,28 @@ func TestReadWhileLetGo(t *testing.T) {
 	}
 }
 
+// A file that is let go while it is moved to the disk is let go there too.
+func TestLetGoWhileItIsMoved(t *testing.T) {
+	l := newLarder(t, 40, 1000)
+	l.give("a", 30)
+	f := l.oldest()
+	e, _, err := l.spool.write(30, func(w io.Writer) error {
+		l.release("a")
+		l.give("a", 30) // and kept once more
+		_, err := w.Write(f.bytes)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.move(f, e)
+	l.tidy()
+	l.must(t, "m", 30, "a")
+	if l.kept.bytes != 30 || l.spool.size() != 0 {
+		t.Errorf("%d bytes in memory, %d on disk", l.kept.bytes, l.spool.size())
+	}
+}
+
 func TestFetch(t *testing.T) {
 	l := newLarder(t, 50, 60)
 	fetch := func(path string) error {

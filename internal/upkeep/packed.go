@@ -76,11 +76,11 @@ func (c *cursor) bytes(n int64) []byte {
 	return b
 }
 
-// groupKey is equal for files that can be joined: of one partition value under one spec, of one schema, since joining
-// needs one layout, and of one sort order.
+// groupKey is equal for files that can be joined: of one partition value under one spec, and of one schema, since a
+// join needs one layout. They may be in different orders: rows of sorted files, one after the other, are in none.
 func groupKey(f *record.DataFile) string {
 	b := make([]byte, 0, 64)
-	for _, id := range []int{f.SpecID, f.SchemaID, f.SortOrderID} {
+	for _, id := range []int{f.SpecID, f.SchemaID} {
 		b = binary.AppendVarint(b, int64(id))
 	}
 	for _, v := range f.Partition {

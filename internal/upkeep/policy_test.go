@@ -165,6 +165,7 @@ type day struct {
 	*backlog
 	ingested, copied int64
 	copiesMax        int
+	firstMin         int64          // size of the smallest first join
 	copies           map[string]int // of each live file
 	made             int
 }
@@ -176,6 +177,7 @@ func TestADay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			y := policy{target: 256 * mB, ageMax: 10 * time.Minute}
 			d := &day{traffic: c, backlog: newBacklog(y, knownBytesMax), copies: map[string]int{}}
+			d.firstMin = math.MaxInt64
 			large := int64(0)
 			for s := range 24 * 3600 {
 				now := at(time.Duration(s) * time.Second)
@@ -193,6 +195,10 @@ func TestADay(t *testing.T) {
 			mean := float64(d.copied) / float64(d.ingested)
 			t.Logf("%d MB: bytes are copied %.2f times, %d at most; %d files made, %d small ones at the end",
 				d.ingested/mB, mean, d.copiesMax, d.made, len(d.parts))
+			grows := math.Log(float64(y.smallMax())/float64(d.firstMin)) / math.Log(1.5)
+			if promised := 1 + int(math.Ceil(max(0, grows))); d.copiesMax > promised {
+				t.Errorf("bytes are copied %d times at most, %d are promised", d.copiesMax, promised)
+			}
 			if d.copiesMax > c.copies || mean > c.amplification {
 				t.Errorf("bytes are copied %d times at most, %.2f on average; want %d and %.2f", d.copiesMax, mean, c.copies,
 					c.amplification)
@@ -221,6 +227,9 @@ func (d *day) join(parts []*part, second int) (large int64) {
 	d.made++
 	d.copied += bytes
 	d.copiesMax = max(d.copiesMax, copies+1)
+	if copies == 0 {
+		d.firstMin = min(d.firstMin, bytes)
+	}
 	d.learn(fmt.Sprintf("%d-%d%s", second, d.made, suffix), bytes, parts[0].since, copies+1)
 	if bytes >= d.policy.smallMax() {
 		return bytes

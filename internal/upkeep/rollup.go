@@ -241,7 +241,7 @@ func (r *Rollup) refused(x *replacement, now time.Time) {
 		p.stale++
 		until := now
 		if p.stale >= staleMax {
-			until = now.Add(leaveAlone)
+			until = now.Add(doubled(leaveAlone, leaveAloneMax, p.stale-staleMax+1))
 		}
 		p.suspect = max(1, r.backlog.looks)
 		r.backlog.lay(p, until)

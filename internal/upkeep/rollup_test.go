@@ -115,7 +115,7 @@ func TestFilesOfOtherLayoutsStayApart(t *testing.T) {
 			case 2:
 				f.SchemaID = 2 // not known
 			case 3:
-				f.SpecID, f.SortOrderID = 3, 4
+				f.SpecID, f.SortOrderID = 3, i
 			}
 			files = append(files, f)
 		}
@@ -127,7 +127,7 @@ func TestFilesOfOtherLayoutsStayApart(t *testing.T) {
 			if f.File.Rows == 25 && f.File.SchemaID != 1 {
 				t.Errorf("schema %d", f.File.SchemaID)
 			}
-			if f.File.Rows == 33 && (f.File.SpecID != 3 || f.File.SortOrderID != 4 || !strings.HasPrefix(path, "mem://1/id-")) {
+			if f.File.Rows == 33 && (f.File.SpecID != 3 || f.File.SortOrderID != 0 || !strings.HasPrefix(path, "mem://1/id-")) {
 				t.Errorf("%s has spec %d and order %d", path, f.File.SpecID, f.File.SortOrderID)
 			}
 		}

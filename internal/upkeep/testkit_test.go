@@ -53,14 +53,16 @@ type world struct {
 	reads   map[string]int // opens, by path
 	joins   []int          // parts of each join
 	looks   int
-	during  map[string]func() // called when an operation of the name begins
+	during  map[string]func() error // called when an operation of the name begins; its error is the operation's
+	// unremoved is paths of which the removal failed.
+	unremoved map[string]bool
 }
 
 func newWorld(t *testing.T) *world {
 	return &world{
 		t: t, metrics: metric.NewJob("orders", nil), log: &lockedBuffer{}, objects: map[string][]byte{},
 		live: map[string]LiveFile{}, shown: map[string]bool{}, deleted: map[string]bool{}, reads: map[string]int{},
-		during: map[string]func(){},
+		during: map[string]func() error{}, unremoved: map[string]bool{},
 	}
 }
 
@@ -130,7 +132,9 @@ func (w *world) do(name string, operation func() error) error {
 	during := w.during[name]
 	w.mu.Unlock()
 	if during != nil {
-		during()
+		if err := during(); err != nil {
+			return err
+		}
 	}
 	return w.plan.Do(name, operation)
 }
@@ -139,7 +143,10 @@ func (w *world) do(name string, operation func() error) error {
 func (w *world) meanwhile(name string, f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.during[name] = f
+	w.during[name] = func() error {
+		f()
+		return nil
+	}
 }
 
 func (w *world) list(_ context.Context, found func(LiveFile)) error {
@@ -223,6 +230,9 @@ func (c *content) ReadAt(b []byte, at int64) (n int, err error) {
 func (c *content) Close() error { return nil }
 
 func (w *world) remove(_ context.Context, path string) error {
+	w.mu.Lock()
+	w.unremoved[path] = true
+	w.mu.Unlock()
 	return w.do("remove", func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -230,6 +240,7 @@ func (w *world) remove(_ context.Context, path string) error {
 			w.t.Errorf("a live file is removed: %s", path)
 		}
 		delete(w.objects, path)
+		delete(w.unremoved, path)
 		return nil
 	})
 }
