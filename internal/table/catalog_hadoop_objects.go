@@ -62,7 +62,7 @@ func (o bucketObjects) read(ctx context.Context, key string) ([]byte, error) {
 func (o bucketObjects) list(ctx context.Context, prefix string, each func(key string, md5 []byte)) error {
 	for page := o.bucket.List(&blob.ListOptions{Prefix: o.key(prefix)}); ; {
 		object, err := page.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // a connection that is cut has io.EOF within, and is not the end of the list
 			return nil
 		}
 		if err != nil {

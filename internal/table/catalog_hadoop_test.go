@@ -534,3 +534,29 @@ func TestHadoopRequests(t *testing.T) {
 		t.Errorf("requests %v", got)
 	}
 }
+
+// C13: a listing whose connection is cut is not a shorter listing: the table does not seem to be gone, nor older.
+func TestHadoopListingCut(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1") // else the client hides it
+	_, config, table := hadoopTable(t, nil)
+	k := committer(t, openCatalog(t, config), "db.events")
+	commit(t, k, flush(table, 0, 10))
+	commit(t, k, flush(table, 10, 20)) // the fourth version, on the second page
+	for at := 1; at <= 2; at++ {
+		base, through := proxied(config)
+		proxy, err := fault.NewRequests(base, &fault.Plan{At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(proxy)
+		t.Cleanup(server.Close)
+		c := openCatalog(t, through(server.URL))
+		table, err := c.Load(t.Context(), "db.events")
+		switch {
+		case errors.Is(err, ErrNoTable):
+			t.Errorf("request %d is cut: %v", at, err)
+		case err == nil && !strings.HasSuffix(table.MetadataLocation(), "/v4.metadata.json"): // asked again by the client
+			t.Errorf("request %d is cut: the newest version is %s", at, table.MetadataLocation())
+		}
+	}
+}
