@@ -378,3 +378,24 @@ func TestJoinRemapsLongPages(t *testing.T) {
 		t.Errorf("%d pages of %d bytes encoded anew", joined.PagesReencoded, joined.BytesReencoded)
 	}
 }
+
+// TestJoinFindsDamage does not give a page that is damaged a new checksum.
+func TestJoinFindsDamage(t *testing.T) {
+	s, rows := referenceSchema(), words("a", 1000, 10)
+	o := Options{DictionaryBytesMax: 1 << 20, PageChecksums: true}
+	other := partOf(t, s, words("b", 1000, 10), o)
+	data, d := writeFile(t, s, rows, o, 100)
+	f, err := ReadFooter(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := f.groups[0].chunks[1]
+	for name, at := range map[string]int64{"dictionary": text.from + 60, "indices": text.from + text.size - 20} {
+		bad := bytes.Clone(data)
+		bad[at] ^= 1
+		_, err := Join(t.Context(), io.Discard, []Part{other, asPart(bad, d)}, JoinOptions{Schema: s, Options: o})
+		if err == nil || !strings.Contains(err.Error(), "the file is damaged") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -118,6 +118,9 @@ func (c *chunkJoin) decodeDictionary(s *chunkSource, h *pageHead, page []byte) (
 	if !s.isReadable() {
 		return nil, fmt.Errorf("codec %s is not one that can be read", s.fileChunk.codec)
 	}
+	if err := h.verify(page[h.size:]); err != nil {
+		return nil, err
+	}
 	values, err := c.ws.decoders.decompress(s.codec, c.scratch.dictionary, page[h.size:], h.uncompressed)
 	if err != nil {
 		return nil, err

@@ -80,6 +80,9 @@ type decodedPage struct {
 
 func (c *chunkJoin) decodePage(s *chunkSource, h *pageHead, body []byte) (decodedPage, error) {
 	p := decodedPage{encoding: h.encoding}
+	if err := h.verify(body); err != nil {
+		return p, err
+	}
 	raw := h.repBytes + h.defBytes // 0 in a page v1
 	codec := s.codec
 	if h.stored {

@@ -14,6 +14,7 @@ type pageHead struct {
 	compressed   int // bytes that follow
 	uncompressed int
 	checksum     bool // whether there is one
+	crc          int32
 	values       int  // nulls included; of a dictionary, its values
 	encoding     format.Encoding
 	statistics   fileStatistics
@@ -52,8 +53,7 @@ func parsePageHead(b []byte) (pageHead, error) {
 		case 3:
 			h.compressed = int(c.int32(typ))
 		case 4:
-			h.checksum = true
-			c.skip(typ)
+			h.checksum, h.crc = true, c.int32(typ)
 		case 5:
 			of = format.DataPage
 			c.dataPageHead(typ, &h)
@@ -144,6 +144,14 @@ func (c *compact) dataPageV2Head(typ byte, h *pageHead) {
 			c.skip(typ)
 		}
 	}
+}
+
+// verify compares the page's bytes with its checksum, if it has one.
+func (h *pageHead) verify(body []byte) error {
+	if h.checksum && checksum(body, nil) != h.crc {
+		return errors.New("its bytes are not those of its checksum: the file is damaged")
+	}
+	return nil
 }
 
 func (h *pageHead) check() error {
