@@ -11,6 +11,7 @@ import (
 
 	"firn/internal/record"
 
+	icebergtable "github.com/apache/iceberg-go/table"
 	"github.com/cenkalti/backoff/v5"
 )
 
@@ -41,8 +42,11 @@ type Committer struct {
 	log     *slog.Logger
 	files   tableStore // for manifests
 	known   manifestCache
-	uuid    string       // of the table, once loaded
-	last    record.Floor // as last seen
+	seen    icebergtable.Metadata // the newest version seen; nil: none yet
+	lists   knownLists            // of files of expired snapshots
+	paths   manifestPaths         // of snapshots that stay
+	uuid    string                // of the table, once loaded
+	last    record.Floor          // as last seen
 }
 
 // NewCommitter makes a committer of the job for the table. It connects to nothing. A job name has letters, digits, _
@@ -97,7 +101,7 @@ func (k *Committer) view(ctx context.Context) (*Table, standing, error) {
 	if err != nil {
 		return nil, standing{}, fmt.Errorf("job %s, table %s: %w", k.job, k.ident, err)
 	}
-	k.uuid = t.UUID()
+	k.uuid, k.seen = t.UUID(), t.inner.Metadata()
 	k.warnIfBack(s)
 	return t, s, nil
 }
