@@ -44,7 +44,8 @@ const plainValuesMax = 1 << 24
 // it becomes too large.
 func (c *chunkJoin) writePlainOf(h *pageHead, p decodedPage, info pageInfo) error {
 	if h.values > plainValuesMax {
-		return fmt.Errorf("it has %d values, more than the %d that are written without a dictionary", h.values, plainValuesMax)
+		return fmt.Errorf("it has %d values, more than the %d that are written without a dictionary", h.values,
+			plainValuesMax)
 	}
 	d, all, size := &c.scratch.plain, c.scratch.all[:0], 0
 	err := c.eachIndex(p, func(indices []uint32, _ bool) error {

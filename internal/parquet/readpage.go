@@ -15,7 +15,7 @@ type pageHead struct {
 	uncompressed int
 	checksum     bool // whether there is one
 	crc          int32
-	values       int  // nulls included; of a dictionary, its values
+	values       int // nulls included; of a dictionary, its values
 	encoding     format.Encoding
 	statistics   fileStatistics
 

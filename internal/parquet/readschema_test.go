@@ -145,7 +145,9 @@ func TestHostileThrift(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	c := compact{b: []byte{0x11, 0x12, 0x13, 7, 0x17, 1, 2, 3, 4, 5, 6, 7, 8, 0x1B, 2, 0x13, 1, 1, 2, 2, 0x1A, 0x21, 1, 2, 0}}
+	c := compact{b: []byte{
+		0x11, 0x12, 0x13, 7, 0x17, 1, 2, 3, 4, 5, 6, 7, 8, 0x1B, 2, 0x13, 1, 1, 2, 2, 0x1A, 0x21, 1, 2, 0,
+	}}
 	c.skip(compactStruct)
 	if c.err != nil || c.at != len(c.b) {
 		t.Errorf("skipped %d of %d bytes, error %v", c.at, len(c.b), c.err)
