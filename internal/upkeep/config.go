@@ -40,6 +40,9 @@ type Config struct {
 	TargetBytes int64         // size of files; those that are made have half to twice of it, where there is as much
 	AgeMax      time.Duration // after which small files are joined though there are few; 0: never for their age
 	Parallel    int           // joins at once; 0: one
+	// KnownBytesMax bounds the memory for descriptions of small files, some 1 KB for 20 columns; 0: 64 MiB. Files are
+	// joined before their time when half of it is full, and when it is full no more are looked at until there is room.
+	KnownBytesMax int64
 
 	Local          bool   // reading the table's files is as good as keeping their bytes: none are kept
 	MemoryBytesMax int64  // of files kept in memory until they are joined; 0: none are kept
@@ -65,9 +68,7 @@ const (
 	partsMax = 2048
 	// packedBytesMax of the descriptions of a join's parts: some 50,000 columns, which take 20 MB when unpacked.
 	packedBytesMax = 2 << 20
-	// knownBytesMax of small files that are known: beyond it files are joined before their time, and more are not looked
-	// at until there is room.
-	knownBytesMax = 64 << 20
+	knownBytesMax  = 64 << 20 // if not said otherwise
 	// unsettledMax replacements may wait for the committer: while the catalog is away no more are made.
 	unsettledMax = 100
 	// staleMax answers that a file no longer fits: it has deletes on it, which is for ordinary compaction.
@@ -80,6 +81,13 @@ const (
 	// removeTimeout bounds the removal of one file that nothing refers to.
 	removeTimeout = 30 * time.Second
 )
+
+func (c *Config) knownMax() int64 {
+	if c.KnownBytesMax > 0 {
+		return c.KnownBytesMax
+	}
+	return knownBytesMax
+}
 
 func (c *Config) validate() error {
 	var faults []error

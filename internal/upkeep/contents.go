@@ -31,8 +31,8 @@ const (
 	// fetchesMax files are read from the store at once, fetchBytes at a time.
 	fetchesMax = 4
 	fetchBytes = 4 << 20
-	// openFilesMax is how many files of the store a join has open at once.
-	openFilesMax = 256
+	// openFilesMax is how many files of the store a join has open at once: half of what the least systems allow.
+	openFilesMax = 512
 )
 
 // open opens the parts, and notes those that cannot be.
@@ -184,16 +184,17 @@ func (f *storeFile) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// openFiles bounds the files that a join has open: the one opened first is closed for another.
+// openFiles bounds the files that a join has open. The one opened last is closed for another: files are read in turn
+// once a column, so that the others are wanted sooner.
 type openFiles struct {
 	max  int
 	open []*storeFile
 }
 
 func (o *openFiles) add(f *storeFile) {
-	if len(o.open) >= o.max {
-		o.open[0].shut()
-		o.open = o.open[1:]
+	if last := len(o.open) - 1; last+1 >= o.max {
+		o.open[last].shut()
+		o.open = o.open[:last]
 	}
 	o.open = append(o.open, f)
 }

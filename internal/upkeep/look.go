@@ -39,7 +39,11 @@ func (r *Rollup) lookAtTable(ctx context.Context) {
 		r.looked = true
 		r.conclude()
 	}
+	cut, known := r.backlog.cut, len(r.backlog.parts)
 	r.mu.Unlock()
+	if cut {
+		r.config.Log.Info("the table has more small files than are kept in mind; the others follow", "files", known)
+	}
 	if err == nil {
 		r.trouble.succeeded()
 		r.kept.release(r.unknown(keptBefore)...)

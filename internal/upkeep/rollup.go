@@ -50,7 +50,7 @@ func New(c Config) (*Rollup, error) {
 		config: c, changed: make(chan struct{}, 1), handed: map[string]*replacement{},
 		trouble: newTrouble(c.Metrics, c.Log),
 	}
-	r.backlog = newBacklog(r.policy(), knownBytesMax)
+	r.backlog = newBacklog(r.policy(), r.config.knownMax())
 	r.kept = newKept(&c, r.trouble.note)
 	return r, nil
 }
@@ -109,7 +109,7 @@ func (r *Rollup) forgetAll() {
 		r.unneeded = append(r.unneeded, x.file.Path)
 	}
 	r.ready, r.handed = nil, map[string]*replacement{}
-	r.backlog = newBacklog(r.policy(), knownBytesMax)
+	r.backlog = newBacklog(r.policy(), r.config.knownMax())
 	r.look, r.looked, r.lookedAt = true, false, time.Time{}
 }
 

@@ -298,6 +298,30 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// More small files than may be known: they are joined before their time, and the others follow.
+func TestMoreFilesThanAreKept(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for i := range 400 {
+			w.show(w.store(byte(i%2), 1))
+		}
+		r := w.run(w.rollup(func(c *Config) { c.KnownBytesMax, c.AgeMax = 100*300, 0 }))
+		defer r.stop(t)
+		for range 10 {
+			w.commit(r.Rollup)
+			pass(time.Minute)
+		}
+		for p := range byte(2) {
+			if n := len(w.sizes(p)); n > 20 {
+				t.Errorf("partition %d has %d files", p, n)
+			}
+		}
+		w.mustBeTidy()
+		if !strings.Contains(w.log.String(), "more small files") || w.looked() > 8 {
+			t.Errorf("%d looks; log:\n%s", w.looked(), w.log)
+		}
+	})
+}
+
 // While the committer takes nothing, no more is made than it may take at once.
 func TestCommitterThatIsAway(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
