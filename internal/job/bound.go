@@ -24,6 +24,10 @@ func (j *Job) bounds() []bound {
 		durationBound("sink.iceberg.commit_interval", i.CommitInterval, 200*time.Millisecond, 24*time.Hour),
 		durationBound("sink.iceberg.commit_timeout", i.CommitTimeout, time.Second, 7*24*time.Hour),
 		sizeBound("sink.iceberg.target_file_size", i.TargetFileSize, 64<<10, 4<<30),
+		durationBound("sink.iceberg.rollup.max_age", i.Rollup.MaxAge, 0, 7*24*time.Hour),
+		sizeBound("sink.iceberg.rollup.spool_size", i.Rollup.SpoolSize, 0, 1<<50),
+		countBound("sink.iceberg.expire.keep", i.Expire.Keep, 1, 1_000_000),
+		durationBound("sink.iceberg.expire.delete_after", i.Expire.DeleteAfter, time.Second, 30*24*time.Hour),
 		countBound("limits.workers", l.Workers, 0, 1024),
 		sizeBound("limits.memory", l.Memory, 32<<20, 1<<40),
 		durationBound("limits.shutdown_timeout", l.ShutdownTimeout, time.Second, time.Hour),
@@ -82,6 +86,7 @@ func (j *Job) choices() []choice {
 		{"decode.tombstones", d.Tombstones, []string{"skip", "reject"}},
 		{"sink.iceberg.catalog.type", j.Sink.Iceberg.Catalog.Type, CatalogTypes()},
 		{"sink.iceberg.compression", j.Sink.Iceberg.Compression, append([]string{""}, Compressions()...)},
+		{"sink.iceberg.distribution", j.Sink.Iceberg.Distribution, Distributions()},
 		{"errors.policy", j.Errors.Policy, []string{"stop", "dead_letter"}},
 		{"log.level", j.Log.Level, []string{"debug", "info", "warn", "error"}},
 		{"log.format", j.Log.Format, []string{"text", "json"}},
@@ -93,6 +98,9 @@ func CatalogTypes() []string { return []string{"rest", "sql", "hadoop"} }
 
 // Compressions lists the values of IcebergSink.Compression besides the empty one.
 func Compressions() []string { return []string{"zstd", "snappy", "gzip", "lz4_raw", "none", "auto"} }
+
+// Distributions lists the values of IcebergSink.Distribution.
+func Distributions() []string { return []string{"auto", "hash", "none"} }
 
 func saslMechanisms() []string {
 	return []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"}

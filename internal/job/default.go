@@ -45,5 +45,8 @@ func defaultIcebergSink() IcebergSink {
 		CommitInterval: time.Second,
 		CommitTimeout:  10 * time.Minute,
 		TargetFileSize: 256e6,
+		Distribution:   "auto",
+		Rollup:         Rollup{Enabled: true, MaxAge: 10 * time.Minute, SpoolSize: 4e9},
+		Expire:         Expire{Enabled: true, Keep: 100, DeleteAfter: time.Hour},
 	}
 }

@@ -127,7 +127,25 @@ type IcebergSink struct {
 	CommitInterval time.Duration     `yaml:"commit_interval"`
 	CommitTimeout  time.Duration     `yaml:"commit_timeout"` // the job stops when no attempt landed for this long
 	TargetFileSize ByteSize          `yaml:"target_file_size"`
-	Compression    string            `yaml:"compression"` // see Compressions; empty: the table decides
+	Compression    string            `yaml:"compression"`  // see Compressions; empty: the table decides
+	Distribution   string            `yaml:"distribution"` // auto, hash or none: how rows of workers meet at files
+	Rollup         Rollup            `yaml:"rollup"`
+	Expire         Expire            `yaml:"expire"`
+}
+
+// Rollup joins the small files that the job commits into files of target_file_size.
+type Rollup struct {
+	Enabled     bool          `yaml:"enabled"`
+	MaxAge      time.Duration `yaml:"max_age"`      // after which few small files are joined too; 0: never
+	SpoolFolder string        `yaml:"spool_folder"` // for small files until they are joined; default: for temporary files
+	SpoolSize   ByteSize      `yaml:"spool_size"`   // 0: what memory does not hold is read from the store
+}
+
+// Expire takes old snapshots out of the table.
+type Expire struct {
+	Enabled     bool          `yaml:"enabled"`
+	Keep        int           `yaml:"keep"`         // snapshots, the newest
+	DeleteAfter time.Duration `yaml:"delete_after"` // files that only expired snapshots need are deleted then
 }
 
 // Catalog is an Iceberg catalog.

@@ -29,6 +29,8 @@ func kafkaToIcebergYAML() template {
 			{name: "keep", homes: []string{"decode.keep"}, apply: applyKeep},
 			{name: "only", apply: unsupported("only", "name the columns to write with keep, or write a schema")},
 			{name: "partitionFields", homes: []string{"sink.iceberg.partition"}, apply: applyPartition},
+			{name: "distributionMode", homes: []string{"sink.iceberg.distribution"}, apply: applyDistributionMode},
+			{name: "autosharding", homes: []string{"sink.iceberg.distribution"}, apply: applyAutosharding},
 			{name: "tableProperties", homes: []string{"sink.iceberg.properties"}, apply: applyTableProperties},
 		}, withoutEffect()...),
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +20,10 @@ import (
 
 // generation is the rows between two rotations. It implements pipeline.Flush.
 type generation struct {
-	writer *Writer
-	id     string // in the names of its files
+	writer  *Writer
+	id      string // in the names of its files
+	loads   *loads
+	planned map[string][]int // by key: the writers that share a partition value from the start
 
 	mu         sync.Mutex // guards the fields below
 	partitions map[string]*partition
@@ -30,15 +31,6 @@ type generation struct {
 	closed     []*dataFile       // full, or closed early, and not stored yet
 	sealed     []record.DataFile // stored
 	described  int64             // bytes of the writer's buffered ones that are for sealed
-}
-
-// partition is the rows of one partition value.
-type partition struct {
-	generation *generation
-	value      []record.PartitionValue
-
-	mu   sync.Mutex // guards open and its fields
-	open *dataFile  // nil when the next row begins a file
 }
 
 // dataFile is one data file on its way to the store. Its pages are encoded as they fill, and are written from where
@@ -50,10 +42,14 @@ type dataFile struct {
 	held      int64         // what of the writer's buffered bytes is this file's
 	begun     int64         // the writer's clock at the first row
 	written   int64         // and at the last
+	encoded   int64         // its size when that was counted last
 }
 
-func newGeneration(w *Writer) *generation {
-	return &generation{writer: w, id: w.options.NewID(), partitions: map[string]*partition{}}
+func newGeneration(w *Writer, planned map[string][]int) *generation {
+	return &generation{
+		writer: w, id: w.options.NewID(), partitions: map[string]*partition{}, planned: planned,
+		loads: newLoads(w.options.Writers),
+	}
 }
 
 // partition finds or makes the partition of a key; value is called only to make it.
@@ -62,7 +58,14 @@ func (g *generation) partition(key string, value func() []record.PartitionValue)
 	defer g.mu.Unlock()
 	p := g.partitions[key]
 	if p == nil {
-		p = &partition{generation: g, value: value()}
+		p = &partition{generation: g, key: key, value: value()}
+		p.lanes.Store(&[]*lane{})
+		switch planned := g.planned[key]; {
+		case len(planned) > 0:
+			p.extend(planned...)
+		case g.writer.options.Distribution != DistributionNone:
+			p.extend(len(g.partitions) % g.writer.options.Writers)
+		}
 		g.partitions[key] = p
 	}
 	return p
@@ -76,55 +79,15 @@ func (g *generation) nextName() string {
 	return fmt.Sprintf("%s-%05d.parquet", g.id, g.files)
 }
 
-// append copies rows into the partition's open file, or all rows when rows is nil.
-func (p *partition) append(columns []record.Column, rows []int32) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.generation.writer
-	if p.open == nil {
-		if err := p.begin(); err != nil {
-			return err
-		}
-	}
-	f := p.open
-	err := f.rows.Append(columns, rows)
-	w.hold(f, w.fileBytes+f.rows.BufferedBytes())
-	f.written = w.clock.Load()
-	if f.rows.EncodedBytes() >= w.options.FileBytesMax {
-		p.close()
-	}
-	return err
-}
-
-// begin opens a file.
-func (p *partition) begin() error {
-	w := p.generation.writer
-	path, err := w.target.DataPath(p.value, p.generation.nextName())
-	if err != nil {
-		return fmt.Errorf("naming a data file: %w", err)
-	}
-	rows, err := w.files.take()
-	if err != nil {
-		return err
-	}
-	p.open = &dataFile{path: path, partition: p.value, rows: rows, begun: w.clock.Load()}
-	return nil
-}
-
-// close leaves the open file to be stored. The caller holds the partition's lock.
-func (p *partition) close() {
-	g := p.generation
+// all is the lanes that there are now.
+func (g *generation) all() []*lane {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = append(g.closed, p.open)
-	p.open = nil
-}
-
-// all is the partitions that there are now.
-func (g *generation) all() []*partition {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Collect(maps.Values(g.partitions))
+	out := make([]*lane, 0, len(g.partitions))
+	for _, p := range g.partitions {
+		out = append(out, *p.lanes.Load()...)
+	}
+	return out
 }
 
 // Seal stores every file of the generation. After an error it may be called again and goes on where it stopped.
@@ -179,6 +142,12 @@ func (g *generation) seal(ctx context.Context, f *dataFile) error {
 		return err
 	}
 	described.Path, described.SpecID, described.Partition = f.path, g.writer.target.SpecID, f.partition
+	if keep := g.writer.options.Keep; keep != nil {
+		keep(f.path, described.SizeBytes, func(w io.Writer) error {
+			_, err := f.rows.Finish(w)
+			return err
+		})
+	}
 	g.note(described)
 	g.writer.release(f)
 	return nil
@@ -256,11 +225,11 @@ func (g *generation) Discard() {
 }
 
 func (g *generation) closeAll() {
-	for _, p := range g.all() {
-		p.mu.Lock()
-		if p.open != nil {
-			p.close()
+	for _, l := range g.all() {
+		l.mu.Lock()
+		if l.open != nil {
+			l.close()
 		}
-		p.mu.Unlock()
+		l.mu.Unlock()
 	}
 }

@@ -126,7 +126,7 @@ func TestSplitAllocatesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, g := newSplitter(terms), &generation{partitions: map[string]*partition{}}
+			s, g := newSplitter(terms), newGeneration(&Writer{options: Options{Writers: 1, NewID: counter("flush")}}, nil)
 			n := testing.AllocsPerRun(20, func() {
 				for _, rows := range s.split(columns, 1000) {
 					s.find(g, rows)
@@ -151,7 +151,7 @@ func BenchmarkSplit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s, g := newSplitter(terms), &generation{partitions: map[string]*partition{}}
+			s, g := newSplitter(terms), newGeneration(&Writer{options: Options{Writers: 1, NewID: counter("flush")}}, nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, rows := range s.split(columns, rows) {

@@ -30,7 +30,7 @@ func (g *generation) mostlyDescribed(bytesMax int64) bool {
 
 // candidate is an open file that could be closed early.
 type candidate struct {
-	partition *partition
+	lane      *lane
 	file      *dataFile
 	held      int64
 	idle, age int64 // bytes buffered since its last row and since its first
@@ -68,22 +68,22 @@ func leastMissed(a, b candidate, idleMin int64) int {
 
 func (g *generation) candidates() []candidate {
 	var out []candidate
-	for _, p := range g.all() {
-		p.mu.Lock()
-		if f := p.open; f != nil {
+	for _, l := range g.all() {
+		l.mu.Lock()
+		if f := l.open; f != nil {
 			now := g.writer.clock.Load()
-			out = append(out, candidate{p, f, f.held, now - f.written, now - f.begun})
+			out = append(out, candidate{l, f, f.held, now - f.written, now - f.begun})
 		}
-		p.mu.Unlock()
+		l.mu.Unlock()
 	}
 	return out
 }
 
 // close closes the file, unless it was full meanwhile.
 func (c candidate) close() {
-	c.partition.mu.Lock()
-	defer c.partition.mu.Unlock()
-	if c.partition.open == c.file {
-		c.partition.close()
+	c.lane.mu.Lock()
+	defer c.lane.mu.Unlock()
+	if c.lane.open == c.file {
+		c.lane.close()
 	}
 }

@@ -24,6 +24,8 @@ type splitter struct {
 	known      map[string]*partition
 	generation *generation
 	key        []byte
+
+	busy []delayed // of the Write at hand
 }
 
 // group is the rows of a batch that share a partition value. A nil rows means all.
@@ -100,6 +102,7 @@ func (s *splitter) forget() {
 	for i := range s.values {
 		clear(s.values[i].bytes)
 	}
+	clear(s.busy)
 }
 
 // find is the partition of a group in a generation.

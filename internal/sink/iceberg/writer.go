@@ -2,9 +2,11 @@ package iceberg
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +35,13 @@ type Options struct {
 	SealBytesMax  int64 // of files stored at once, though two always may be
 	StoreTriesMax int   // attempts to store one file
 	NewID         func() string
+	// Keep is offered the bytes of each file that was stored, which write writes before it returns; nil: nobody wants
+	// them. It does not wait for a disk.
+	Keep func(path string, sizeBytes int64, write func(io.Writer) error)
+
+	Distribution  Distribution
+	Writers       int   // goroutines that write at once; 0 is 1
+	SplitBytesMin int64 // for each file of a partition value that is split; 0 is the default
 }
 
 // Writer splits batches by partition value into files. It implements pipeline.Writer and is safe for concurrent use.
@@ -43,6 +52,7 @@ type Writer struct {
 	splitters sync.Pool
 	joins     sync.Pool // of *bufio.Writer
 	files     filePool
+	numbers   workerNumbers
 
 	fileBytes      int64 // what an open file holds beside its buffers
 	describedBytes int64 // what the description of a sealed file holds
@@ -62,6 +72,7 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Writers, o.SplitBytesMin = max(1, o.Writers), cmp.Or(o.SplitBytesMin, splitBytesMin)
 	w := &Writer{target: target, options: o, terms: terms, freed: func() {}}
 	columns := int64(leaves(target.Schema.Fields))
 	w.fileBytes = fileBytes + columns*leafBytes
@@ -74,7 +85,7 @@ func NewWriter(target Target, o Options) (*Writer, error) {
 		return nil, fmt.Errorf("preparing data files: %w", err)
 	}
 	w.files.give(first)
-	w.current = newGeneration(w)
+	w.current = newGeneration(w, nil)
 	return w, nil
 }
 
@@ -97,20 +108,63 @@ func leaves(fields []record.Field) (n int) {
 // joinBytes joins what is written to a store piece by piece, such as the headers of pages.
 const joinBytes = 64 << 10
 
-// Write copies the rows of the batch into the open files of their partition values.
+// Write copies the rows of the batch into the open files of their partition values. Files that another worker has in
+// hand come last, so that workers seldom wait for each other.
 func (w *Writer) Write(_ context.Context, b *record.Batch) error {
 	g := w.generation()
 	s := w.splitters.Get().(*splitter)
+	worker := w.numbers.take()
 	defer func() {
+		w.numbers.give(worker)
 		s.forget()
 		w.splitters.Put(s)
 	}()
+	s.busy = s.busy[:0]
 	for _, rows := range s.split(b.Columns, b.Rows) {
-		if err := s.find(g, rows).append(b.Columns, rows.rows); err != nil {
+		p := s.find(g, rows)
+		written, err := p.append(worker, b.Columns, rows.rows, false)
+		if err != nil {
+			return fmt.Errorf("encoding rows: %w", err)
+		}
+		if !written {
+			s.busy = append(s.busy, delayed{p, rows.rows})
+		}
+	}
+	for _, d := range s.busy {
+		if _, err := d.partition.append(worker, b.Columns, d.rows, true); err != nil {
 			return fmt.Errorf("encoding rows: %w", err)
 		}
 	}
 	return nil
+}
+
+// delayed is rows whose files were in other hands.
+type delayed struct {
+	partition *partition
+	rows      []int32
+}
+
+// workerNumbers numbers those who write at the same time, from 0, the lowest free number first.
+type workerNumbers struct {
+	mu   sync.Mutex // guards used
+	used []bool
+}
+
+func (n *workerNumbers) take() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if i := slices.Index(n.used, false); i >= 0 {
+		n.used[i] = true
+		return i
+	}
+	n.used = append(n.used, true)
+	return len(n.used) - 1
+}
+
+func (n *workerNumbers) give(number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.used[number] = false
 }
 
 func (w *Writer) generation() *generation {
@@ -121,7 +175,7 @@ func (w *Writer) generation() *generation {
 
 // Rotate implements pipeline.Writer.
 func (w *Writer) Rotate() pipeline.Flush {
-	next := newGeneration(w)
+	next := newGeneration(w, w.generation().assignment())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	done := w.current

@@ -108,11 +108,20 @@ func TestFlushOfNothing(t *testing.T) {
 	}
 }
 
-// Writes run at once, a flush is sealed beside them, and every row is in one file of its partition value.
+// Writes run at once, a flush is sealed beside them, and every row is in one file of its partition value, whatever the
+// distribution.
 func TestWritesAtOnce(t *testing.T) {
+	for _, d := range []Distribution{DistributionAuto, DistributionHash, DistributionNone} {
+		t.Run(d.String(), func(t *testing.T) { writeAtOnce(t, d) })
+	}
+}
+
+func writeAtOnce(t *testing.T, d Distribution) {
 	const workers, batches, rows = 4, 30, 40
 	store := &objects{}
-	w := memoryWriter(t, store, func(_ *Target, o *Options) { o.FileBytesMax = 4 << 10 })
+	w := memoryWriter(t, store, func(_ *Target, o *Options) {
+		o.FileBytesMax, o.Distribution, o.Writers, o.SplitBytesMin = 4<<10, d, workers, 100
+	})
 	var cut sync.RWMutex // as the pipeline's: no write is half done at a rotation
 	var writers sync.WaitGroup
 	errs := make(chan error, workers)
