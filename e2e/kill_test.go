@@ -99,14 +99,22 @@ func mustRun(t *testing.T, binary string, args ...string) []byte {
 	return out.Bytes()
 }
 
-// TestKilledAtRandomInstants kills the process again and again while messages come in, and then lets it finish: every
-// message is in the table once, by other readers' counting and by the audit (C01, C13).
+// restless has small files joined, snapshots expired and their files deleted all the time.
+const restless = `    target_file_size: 64KiB
+    rollup: {max_age: 1s}
+    expire: {keep: 20, delete_after: 20s}
+`
+
+// TestKilledAtRandomInstants kills the process again and again while messages come in, small files are joined and old
+// snapshots expire, and then lets it finish: every message is in the table once, by other readers' counting and by the
+// audit (C01, C13). One reader scans all the time, and never sees a message missing or twice, or a file that is gone.
 func TestKilledAtRandomInstants(t *testing.T) {
 	broker, catalog, binary := Kafka(t), RESTCatalog(t), BuildFirn(t)
 	topic := newTopic(t, broker, 8)
 	table := fmt.Sprintf("e2e.kill_%d", time.Now().UnixNano())
-	job := writeJob(t, broker, topic, table, fmt.Sprintf("{type: rest, uri: %q}", catalog), "")
+	job := writeJob(t, broker, topic, table, fmt.Sprintf("{type: rest, uri: %q}", catalog), restless)
 	sent, n := 0, kills(t)
+	stop := scanAllTheTime(t, Query{Catalog: catalog, Table: table, Column: "seq"})
 	for i := range n {
 		produce(t, broker, topic, sent, sent+1000)
 		sent += 1000
@@ -123,6 +131,8 @@ func TestKilledAtRandomInstants(t *testing.T) {
 		}
 	}
 	mustRun(t, binary, "run", job, "--until-caught-up")
+	scans := stop()
 	mustHoldNumbered(t, binary, job, table, catalog, sent)
-	t.Logf("%d messages, killed %d times", sent, n)
+	rewrites := mustHaveRolledUp(t, binary, job, table)
+	t.Logf("%d messages, killed %d times, %d scans beside it, %d roll-ups in the last snapshots", sent, n, scans, rewrites)
 }

@@ -125,6 +125,8 @@ func demoJob(o demoOptions, folder, broker string) *job.Job {
 		Name: "firn", Type: "sql", URI: filepath.Join(folder, "catalog.db"), Warehouse: filepath.Join(folder, "warehouse"),
 	}
 	i.Table = demoTable
+	// A demo is short: files large enough to see how small ones become large.
+	i.TargetFileSize, i.Rollup.MaxAge, i.Expire.DeleteAfter = 16e6, 15*time.Second, 30*time.Second
 	j.Decode.NumbersInStrings = "accept" // the reference message quotes its number
 	j.Decode.Schema.Fields = demoSchema(o.Template)
 	if o.Template == "reference" {
@@ -216,8 +218,8 @@ func demoReport(ctx context.Context, g *globalOptions, j *job.Job, folder string
 		humanize.Bytes(uint64(s.Process.PeakRSSBytes)))
 	fmt.Fprintf(w, "freshness: P50 %.0f ms, P95 %.0f ms, P99 %.0f ms from the broker's timestamp until visible\n",
 		s.Freshness.Ms.P50, s.Freshness.Ms.P95, s.Freshness.Ms.P99)
-	fmt.Fprintf(w, "files: %d, %s in all, %s on average\n\nfirst rows of %s:\n",
-		r.Files, humanize.Bytes(uint64(r.FileBytes)), humanize.Bytes(uint64(r.FileBytes/max(r.Files, 1))), demoTable)
+	fmt.Fprintf(w, "files: %d, %s in all, %s on average; %s\n\nfirst rows of %s:\n", r.Files,
+		humanize.Bytes(uint64(r.FileBytes)), humanize.Bytes(uint64(r.FileBytes/max(r.Files, 1))), joinedText(s), demoTable)
 	if err := printRows(w, r.First); err != nil {
 		return err
 	}

@@ -84,8 +84,19 @@ func showProgress(ctx context.Context, w io.Writer, limit time.Duration, m *metr
 		text: func() string {
 			s := m.Summary()
 			left := max(0, limit-time.Since(began)).Round(time.Second)
-			return fmt.Sprintf(" %s rows, %.1f MB/s, fresh %.0f ms, %s left", humanize.Comma(s.Commits.Rows),
-				s.Rate.MBPerSecond, s.Freshness.NewestMs, left)
+			return fmt.Sprintf(" %s rows, %.1f MB/s, fresh %.0f ms, %s, %s left", humanize.Comma(s.Commits.Rows),
+				s.Rate.MBPerSecond, s.Freshness.NewestMs, joinedText(s), left)
 		},
 	}.show(ctx, w)
+}
+
+// joinedText says how many small files there were, and what became of them.
+func joinedText(s metric.Summary) string {
+	r := &s.Rollups
+	if r.Count == 0 {
+		return fmt.Sprintf("%d small files", s.Commits.Files)
+	}
+	mean := (r.CopiedBytes + r.ReencodedBytes) / r.Count
+	return fmt.Sprintf("%d of %d small files joined into %d of %s", r.FilesIn, s.Commits.Files, r.Count,
+		humanize.Bytes(uint64(mean)))
 }

@@ -25,7 +25,7 @@ type Benchmark struct {
 func All() []Benchmark {
 	return []Benchmark{
 		decodeBenchmark(), writeBenchmark(), generateBenchmark(), microBenchmark(), kafkaToIcebergBenchmark(),
-		freshnessBenchmark(),
+		freshnessBenchmark(), freshBenchmark(),
 	}
 }
 

@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	_, err := Find("nope")
-	const all = "choose from decode, write, generate, micro, kafka-to-iceberg, freshness"
+	const all = "choose from decode, write, generate, micro, kafka-to-iceberg, freshness, fresh"
 	if err == nil || !strings.Contains(err.Error(), all) {
 		t.Errorf("error %v", err)
 	}

@@ -27,7 +27,7 @@ func (s *session) fresh(ctx context.Context, rates []float64) ([]Result, error) 
 	for run := range s.Runs {
 		for i, rate := range rates {
 			end := s.Progress.step(say("%g MB/s for %s, run %d of %d", rate, s.For, run+1, s.Runs))
-			f, err := s.flow(ctx, rate)
+			f, err := s.flow(ctx, flowCase{rate, bucketed, freshCommits, nil})
 			if err != nil {
 				return nil, fmt.Errorf("%g MB/s: %w", rate, err)
 			}
@@ -49,14 +49,24 @@ type flowed struct {
 	peakMB         float64
 	mbPerCPUSecond float64
 	mbPerSecond    float64 // that were sent
+	cpuSeconds     float64
+	largeShare     float64 // of bytes in files of 128 MB or more, in percent
 	kind           string  // of broker
 }
 
 // freshCommits is firn's default.
 const freshCommits = time.Second
 
-// flow runs the job while messages are sent at the rate, in million bytes a second.
-func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) {
+// flowCase is a job and the rate of its messages, in million bytes a second.
+type flowCase struct {
+	rate           float64
+	partition      string
+	commitInterval time.Duration
+	settings       []string // of sink.iceberg
+}
+
+// flow runs the job while messages are sent at the rate.
+func (s *session) flow(ctx context.Context, c flowCase) (f flowed, err error) {
 	b, err := s.openBroker(ctx)
 	if err != nil {
 		return f, err
@@ -67,7 +77,7 @@ func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) 
 		return f, fmt.Errorf("making a folder for the table: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	config := jobConfig{b, folder, narrow(), bucketed, "zstd", freshCommits}
+	config := jobConfig{b, folder, narrow(), c.partition, "zstd", c.commitInterval, c.settings}
 	process, err := s.startJob(ctx, config, false)
 	if err != nil {
 		return f, err
@@ -76,7 +86,7 @@ func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) 
 	if err := process.hear(&jobMessage{}); err != nil {
 		return f, err
 	}
-	sent, err := b.fill(ctx, fillConfig{kind: narrow(), rate: rate * 1e6 / narrowBytes, limit: s.For})
+	sent, err := b.fill(ctx, fillConfig{kind: narrow(), rate: c.rate * 1e6 / narrowBytes, limit: s.For})
 	if err != nil {
 		return f, err
 	}
@@ -91,7 +101,9 @@ func (s *session) flow(ctx context.Context, rate float64) (f flowed, err error) 
 		return f, err
 	}
 	files, err := config.files(ctx)
-	return newFlowed(report, process, files, sent, b.kind), err
+	f = newFlowed(report, process, files, sent, b.kind)
+	f.largeShare = files.largeShare()
+	return f, err
 }
 
 func newFlowed(r *jobReport, process *child, files dataFiles, sent gen.Stats, kind string) flowed {
@@ -102,6 +114,7 @@ func newFlowed(r *jobReport, process *child, files dataFiles, sent gen.Stats, ki
 		peakMB:         float64(r.PeakRSSBytes) / 1e6,
 		mbPerCPUSecond: float64(sent.Bytes) / 1e6 / process.cpu().Seconds(),
 		mbPerSecond:    float64(sent.Bytes) / 1e6 / sent.Elapsed.Seconds(),
+		cpuSeconds:     process.cpu().Seconds(),
 	}
 }
 

@@ -29,6 +29,7 @@ type jobConfig struct {
 	partition      string // empty: none
 	compression    string
 	commitInterval time.Duration
+	settings       []string // more lines of sink.iceberg
 }
 
 // jobFile is the name of the job file in the folder.
@@ -68,9 +69,17 @@ decode:
     partition: [%s]
     compression: %s
     commit_interval: %s
-log: {level: warn}
+%slog: {level: warn}
 `, strings.Join(brokers, ", "), c.broker.topic, fields.String(), c.warehouse(), partition, c.compression,
-		c.commitInterval), nil
+		c.commitInterval, c.more()), nil
+}
+
+func (c jobConfig) more() string {
+	var lines strings.Builder
+	for _, line := range c.settings {
+		lines.WriteString("    " + line + "\n")
+	}
+	return lines.String()
 }
 
 // warehouse is the folder of the catalog.

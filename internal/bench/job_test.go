@@ -21,7 +21,7 @@ import (
 func TestJobFile(t *testing.T) {
 	folder := t.TempDir()
 	b := &broker{addresses: []string{"a:1", "b:2"}, topic: "t"}
-	c := jobConfig{b, folder, narrow(), bucketed, "zstd", 10 * time.Second}
+	c := jobConfig{b, folder, narrow(), bucketed, "zstd", 10 * time.Second, nil}
 	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func jobText(t *testing.T, c jobConfig) []byte {
 
 // TestWideJobFile: every field of the wide messages gets the type that it has in the figures of decode.
 func TestWideJobFile(t *testing.T) {
-	c := jobConfig{&broker{topic: "t", addresses: []string{"a:1"}}, t.TempDir(), wide(), "", "zstd", time.Second}
+	c := jobConfig{&broker{topic: "t", addresses: []string{"a:1"}}, t.TempDir(), wide(), "", "zstd", time.Second, nil}
 	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestRunJobEndsWithItsInput(t *testing.T) {
 	}
 	defer kafka.Close()
 	b := &broker{addresses: []string{kafka.Address()}, topic: "t"}
-	c := jobConfig{b, t.TempDir(), narrow(), "", "none", time.Second}
+	c := jobConfig{b, t.TempDir(), narrow(), "", "none", time.Second, nil}
 	j, err := job.Parse(jobText(t, c), "job.yaml", os.Getenv)
 	if err != nil {
 		t.Fatal(err)

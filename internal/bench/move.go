@@ -187,7 +187,7 @@ func (m *mover) run(ctx context.Context, c moveCase, e *entrantRuns) (measured, 
 	if err != nil {
 		return measured{}, err
 	}
-	run, err := e.move(ctx, jobConfig{m.broker, folder, c.kind, c.partition, c.compression, c.commitInterval})
+	run, err := e.move(ctx, jobConfig{m.broker, folder, c.kind, c.partition, c.compression, c.commitInterval, nil})
 	return run, errors.Join(err, m.rooms.empty(folder))
 }
 

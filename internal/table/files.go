@@ -221,3 +221,20 @@ func (t *Table) bound(id int, lower, upper []byte, nulls, bytes int64) Bound {
 	}
 	return b
 }
+
+// ManifestCount is the number of manifests of the table's head.
+func (t *Table) ManifestCount(ctx context.Context) (int, error) {
+	head := t.inner.CurrentSnapshot()
+	if head == nil {
+		return 0, nil
+	}
+	files, err := t.inner.FS(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("opening the store of %s: %w", t.ident, err)
+	}
+	manifests, err := head.Manifests(files)
+	if err != nil {
+		return 0, fmt.Errorf("reading the manifest list of %s: %w", t.ident, err)
+	}
+	return len(manifests), nil
+}

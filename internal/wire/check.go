@@ -131,7 +131,11 @@ func checkIn(ctx context.Context, catalog *table.Catalog, j *job.Job, declared *
 	if err != nil {
 		return "", err
 	}
-	if _, err := newWriter(j, t, schema); err != nil {
+	options, err := newParquetOptions(j, t, schema)
+	if err != nil {
+		return "", err
+	}
+	if _, err := newWriter(j, t, schema, options, &care{}); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s at %s: %s", j.Sink.Iceberg.Table, t.Location(), describeSchema(schema)), nil

@@ -55,8 +55,8 @@ func Open(ctx context.Context, j *job.Job, o Options, log *slog.Logger) (a *Asse
 	}
 	a.pipeline = pipeline.New(pipeline.Config{
 		Source: source, NewDecoder: newDecoder(j, sink.schema), Writer: sink.writer, Committer: sink.committer,
-		DeadLetters: letters, Schema: sink.schema, Metrics: a.Metrics, Log: log,
-		Workers: workers(j), CommitInterval: j.Sink.Iceberg.CommitInterval,
+		DeadLetters: letters, Schema: sink.schema, Metrics: a.Metrics, Log: log, Rollup: sink.care,
+		Workers: workers(j), CommitInterval: j.Sink.Iceberg.CommitInterval, ReplaceInterval: replaceInterval(j),
 		MetadataInterval: j.Source.Kafka.MetadataInterval, ShutdownTimeout: j.Limits.ShutdownTimeout,
 		MemoryBytesMax:   DataBytes(j.Limits.Memory),
 		RestartRecreated: j.Source.Kafka.OnRecreated == "restart",

@@ -21,6 +21,7 @@ type sink struct {
 	schema    *record.Schema // of the batches
 	writer    *iceberg.Writer
 	committer *iceberg.Committer
+	care      *care
 }
 
 // storeTriesMax is how often one file is stored before the job stops; with the writer's back-off it is about half a
@@ -68,7 +69,15 @@ func (a *Assembly) openTable(
 	if err != nil {
 		return nil, err
 	}
-	writer, err := newWriter(j, t, schema)
+	options, err := newParquetOptions(j, t, schema)
+	if err != nil {
+		return nil, err
+	}
+	care, err := a.openUpkeep(j, catalog, t, schema, options, log)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := newWriter(j, t, schema, options, care)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +90,10 @@ func (a *Assembly) openTable(
 	if err := committer.Probe(ctx); err != nil {
 		return nil, err
 	}
-	a.closers = append(a.closers, catalog.Close)
-	return &sink{schema: schema, writer: writer, committer: iceberg.NewCommitter(committer)}, nil
+	a.closers = append(a.closers, catalog.Close, care.close)
+	return &sink{
+		schema: schema, writer: writer, committer: iceberg.NewCommitter(committer, care.expireBy(committer)), care: care,
+	}, nil
 }
 
 // loadOrCreate makes the table when it is missing and the job says so.
@@ -179,7 +190,8 @@ func BatchSchema(j *job.Job, declared, inTable *record.Schema) (*record.Schema, 
 	return schema, nil
 }
 
-func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writer, error) {
+// newParquetOptions is how data files are encoded, by the job and the table's properties.
+func newParquetOptions(j *job.Job, t *table.Table, schema *record.Schema) (parquet.Options, error) {
 	compression := j.Sink.Iceberg.Compression
 	if compression == "" {
 		compression = t.Property("write.parquet.compression-codec")
@@ -189,18 +201,26 @@ func newWriter(j *job.Job, t *table.Table, schema *record.Schema) (*iceberg.Writ
 	}
 	codec, err := parquet.ParseCodec(compression)
 	if err != nil {
-		return nil, err
+		return parquet.Options{}, err
 	}
 	options, err := parquetOptions(t.Property, schema, codec)
+	options.Pool = parquet.NewPool(DataBytes(j.Limits.Memory) / idleShare)
+	return options, err
+}
+
+func newWriter(
+	j *job.Job, t *table.Table, schema *record.Schema, options parquet.Options, care *care,
+) (*iceberg.Writer, error) {
+	distribution, err := iceberg.ParseDistribution(j.Sink.Iceberg.Distribution)
 	if err != nil {
 		return nil, err
 	}
-	options.Pool = parquet.NewPool(DataBytes(j.Limits.Memory) / idleShare)
 	return iceberg.NewWriter(iceberg.Target{
 		Schema: schema, Partition: t.Partition(), SpecID: t.SpecID(),
 		Create: t.Store().Create, DataPath: t.DataPath,
 	}, iceberg.Options{
 		Parquet: options, FileBytesMax: int64(j.Sink.Iceberg.TargetFileSize), StoreTriesMax: storeTriesMax,
 		SealersMax: max(sealersMin, workers(j)), SealBytesMax: DataBytes(j.Limits.Memory) / sealShare, NewID: newID,
+		Distribution: distribution, Writers: workers(j), Keep: care.keep(),
 	})
 }

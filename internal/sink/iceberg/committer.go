@@ -10,13 +10,17 @@ import (
 
 // Committer commits sealed files to the table. It is table.Committer in the pipeline's terms.
 type Committer struct {
-	table *table.Committer
+	table  *table.Committer
+	expire func(ctx context.Context)
 }
 
 var _ pipeline.Committer = (*Committer)(nil)
 
-// NewCommitter wraps a table's committer.
-func NewCommitter(c *table.Committer) *Committer { return &Committer{c} }
+// NewCommitter wraps a table's committer. After each commit expire is called, by the same goroutine, so that what it
+// takes out of the table does not compete with commits.
+func NewCommitter(c *table.Committer, expire func(ctx context.Context)) *Committer {
+	return &Committer{c, expire}
+}
 
 // Floor implements pipeline.Committer.
 func (c *Committer) Floor(ctx context.Context) (record.Floor, error) { return c.table.Floor(ctx) }
@@ -41,6 +45,9 @@ func (c *Committer) Commit(
 	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement,
 ) (pipeline.Outcome, error) {
 	o, err := c.table.Commit(ctx, sealed, replacements...)
+	if err == nil {
+		c.expire(ctx)
+	}
 	return pipeline.Outcome{
 		SnapshotID: o.SnapshotID, Floor: o.Floor, Committed: o.Committed, Rejected: o.Rejected,
 		Replaced: o.Replaced, Stale: o.Stale,

@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -105,7 +106,7 @@ func (l *lake) committer(t *testing.T) *Committer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewCommitter(c)
+	return NewCommitter(c, func(context.Context) {})
 }
 
 // rows reads the whole table back: each row as JSON, by the number in its column id.
@@ -219,7 +220,7 @@ func (l *lake) commit(t *testing.T, c *Committer, files []record.DataFile, from,
 		ID: fmt.Sprintf("flush-%d", from), Files: files, Ranges: []record.Range{{TopicPartition: source, From: from, To: to}},
 		Topics: []record.TopicMark{{Topic: source.Topic}}, Counts: record.Counts{Rows: to - from},
 	}
-	o, err := c.Commit(t.Context(), []record.Sealed{x})
+	o, err := c.Commit(t.Context(), []record.Sealed{x}, nil)
 	if err != nil || !slices.Equal(o.Committed, []string{x.ID}) {
 		t.Fatalf("%+v, %v", o, err)
 	}

@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// freshMB is the rate of the benchmark fresh, in million bytes a second.
+const freshMB = 100
+
+func freshBenchmark() Benchmark {
+	return Benchmark{
+		Name: "fresh", Runs: 1,
+		Summary: "freshness and file sizes at once, at 100 MB/s, and what upkeep costs",
+		steps:   func(o Options) int { return len(freshSteps(o)) * o.Runs },
+		run:     func(ctx context.Context, s *session) ([]Result, error) { return s.freshAndCompact(ctx) },
+	}
+}
+
+// freshStep is one thing that the benchmark does in each round.
+type freshStep struct {
+	text string
+	do   func(ctx context.Context, s *session, into *freshRuns) error
+}
+
+// freshRuns is what the rounds came to.
+type freshRuns struct {
+	bucketed, fast, bare []flowed // with roll-up in buckets, at 200 ms without partitions, without roll-up in buckets
+	grown                []grown
+}
+
+func freshSteps(o Options) []freshStep {
+	// Small files are old when half of the time has passed, so that some are old at the end.
+	rolled := fmt.Sprintf("rollup: {max_age: %s}", min(10*time.Minute, (o.For/2).Round(time.Second)))
+	const kept = "expire: {delete_after: 1m}" // else the disk holds all twice
+	flow := func(text string, c flowCase, into func(*freshRuns) *[]flowed) freshStep {
+		return freshStep{text, func(ctx context.Context, s *session, runs *freshRuns) error {
+			f, err := s.flow(ctx, c)
+			if err == nil {
+				*into(runs) = append(*into(runs), f)
+			}
+			return err
+		}}
+	}
+	return []freshStep{
+		flow("64 buckets, commits every second", flowCase{freshMB, bucketed, time.Second, []string{rolled, kept}},
+			func(r *freshRuns) *[]flowed { return &r.bucketed }),
+		flow("no partitions, commits every 200 ms", flowCase{freshMB, "", 200 * time.Millisecond, []string{rolled, kept}},
+			func(r *freshRuns) *[]flowed { return &r.fast }),
+		flow("64 buckets, commits every second, no upkeep", flowCase{
+			freshMB, bucketed, time.Second, []string{"rollup: {enabled: false}", "expire: {enabled: false}"},
+		}, func(r *freshRuns) *[]flowed { return &r.bare }),
+		{"10,000 commits", func(ctx context.Context, _ *session, runs *freshRuns) error {
+			g, err := grow(ctx, growCommits)
+			runs.grown = append(runs.grown, g)
+			return err
+		}},
+	}
+}
+
+func (s *session) freshAndCompact(ctx context.Context) ([]Result, error) {
+	var runs freshRuns
+	for run := range s.Runs {
+		for _, step := range freshSteps(s.Options) {
+			end := s.Progress.step(say("%s, run %d of %d", step.text, run+1, s.Runs))
+			if err := step.do(ctx, s, &runs); err != nil {
+				return nil, fmt.Errorf("%s: %w", step.text, err)
+			}
+			end()
+		}
+	}
+	return s.freshFigures(&runs), nil
+}
+
+func (s *session) freshFigures(r *freshRuns) []Result {
+	at := fmt.Sprintf("%.0f MB/s of narrow messages for %s, hadoop catalog on the local disk", float64(freshMB), s.For)
+	lower := func(name, unit string, goal float64, runs []float64, conditions string) Result {
+		f := s.result(name, unit, runs, conditions)
+		f.LowerIsBetter, f.Goal = true, goal
+		return f
+	}
+	p50, p99 := func(f flowed) float64 { return f.p50 }, func(f flowed) float64 { return f.p99 }
+	buckets := at + "; 64 buckets, a commit a second"
+	fast := at + "; no partitions, a commit every 200 ms"
+	share := s.result("bytes_share_128mb", "%", each(r.bucketed, func(f flowed) float64 { return f.largeShare }),
+		buckets+"; of all bytes, young ones included")
+	share.Goal = 99
+	upkeep := make([]float64, len(r.bare))
+	for i := range upkeep {
+		upkeep[i] = 100 * (1 - r.bare[i].cpuSeconds/r.bucketed[i].cpuSeconds)
+	}
+	commits := fmt.Sprintf("%d commits of 64 files each, which are replaced when a bucket has 200, and expiry", growCommits)
+	results := []Result{
+		lower("p50_ms", "ms", 700, each(r.bucketed, p50), buckets), lower("p99_ms", "ms", 1500, each(r.bucketed, p99), buckets),
+		lower("p50_ms_200", "ms", 250, each(r.fast, p50), fast), lower("p99_ms_200", "ms", 600, each(r.fast, p99), fast),
+		share,
+		lower("upkeep_cpu_share", "%", 10, upkeep, buckets+"; the CPU time of a job with upkeep, less that of one without"),
+		lower("commit_ratio_10000_100", "times", 1.3, each(r.grown, func(g grown) float64 { return g.ratio }),
+			commits+"; the mean of 100 commits at the end and at the beginning"),
+		lower("metadata_kb", "kB", 200, each(r.grown, func(g grown) float64 { return g.metadataKB }), commits),
+		lower("live_manifests", "manifests", 50, each(r.grown, func(g grown) float64 { return g.manifests }), commits),
+	}
+	results[0].against(freshnessRivals("P50"))
+	results[1].against(freshnessRivals("P99"))
+	return results
+}
+
+// each takes one number of every run.
+func each[T any](runs []T, of func(T) float64) []float64 {
+	values := make([]float64, len(runs))
+	for i, r := range runs {
+		values[i] = of(r)
+	}
+	return values
+}

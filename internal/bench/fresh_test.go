@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+)
+
+// A table that has got hundreds of commits, with roll-ups and expiry, has small metadata.
+func TestGrow(t *testing.T) {
+	g, err := grow(t.Context(), growWindow+200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.ratio <= 0 || g.metadataKB <= 0 || g.metadataKB > 200 || g.manifests < 1 || g.manifests > 50 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// The share of upkeep is by CPU time, and every figure has its value.
+func TestFreshFigures(t *testing.T) {
+	s := &session{}
+	r := &freshRuns{
+		bucketed: []flowed{{p50: 600, p99: 1400, cpuSeconds: 100, largeShare: 95}}, fast: []flowed{{p50: 200, p99: 500}},
+		bare: []flowed{{cpuSeconds: 92}}, grown: []grown{{ratio: 1.1, metadataKB: 90, manifests: 12}},
+	}
+	want := map[string]float64{
+		"p50_ms": 600, "p99_ms": 1400, "p50_ms_200": 200, "p99_ms_200": 500, "bytes_share_128mb": 95, "upkeep_cpu_share": 8,
+		"commit_ratio_10000_100": 1.1, "metadata_kb": 90, "live_manifests": 12,
+	}
+	var names []string
+	for _, f := range s.freshFigures(r) {
+		names = append(names, f.Name)
+		if diff := f.Value - want[f.Name]; diff > 1e-9 || diff < -1e-9 || f.GoalRatio() <= 0 {
+			t.Errorf("%s is %g, want %g; goal ratio %g", f.Name, f.Value, want[f.Name], f.GoalRatio())
+		}
+	}
+	if len(names) != len(want) || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(want) {
+		t.Errorf("figures %v", names)
+	}
+}
+
+func TestLargeShare(t *testing.T) {
+	for _, c := range []struct {
+		files dataFiles
+		want  float64
+	}{{nil, 0}, {dataFiles{1, 2}, 0}, {dataFiles{128, 32}, 80}, {dataFiles{300}, 100}} {
+		if got := c.files.largeShare(); got != c.want {
+			t.Errorf("%v: %g %%, want %g", c.files, got, c.want)
+		}
+	}
+}
