@@ -114,6 +114,14 @@ func countLevels(b []byte, top uint8, n int) (int, error) {
 	var block [1024]uint32
 	count := 0
 	for n > 0 {
+		if h.run > 0 {
+			k := min(h.run, n)
+			if h.value == uint32(top) {
+				count += k
+			}
+			h.run, n = h.run-k, n-k
+			continue
+		}
 		part := block[:min(n, len(block))]
 		if err := h.fill(part); err != nil {
 			return 0, fmt.Errorf("reading levels: %w", err)

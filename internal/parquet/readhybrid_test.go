@@ -75,3 +75,24 @@ func TestHybridReaderOfOthers(t *testing.T) {
 		t.Error("no error for numbers of 33 bits")
 	}
 }
+
+func TestCountLevels(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var levels []uint8
+		want := 0
+		for range rapid.IntRange(0, 9).Draw(rt, "runs") {
+			level, n := rapid.Uint8Range(0, 3).Draw(rt, "level"), rapid.IntRange(1, 3000).Draw(rt, "run")
+			levels = append(levels, slices.Repeat([]uint8{level}, n)...)
+			if level == 3 {
+				want += n
+			}
+		}
+		b := appendBareLevels(nil, 3, 0, levels)
+		if got, err := countLevels(b, 3, len(levels)); err != nil || got != want {
+			rt.Fatalf("%d of %d levels, want %d, error %v", got, len(levels), want, err)
+		}
+		if _, err := countLevels(b, 3, len(levels)+8); err == nil {
+			rt.Fatal("no error for more levels than there are")
+		}
+	})
+}
