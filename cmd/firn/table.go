@@ -28,8 +28,9 @@ func newTableCommand(g *globalOptions) *cobra.Command {
 	o := &tableOptions{}
 	cmd := &cobra.Command{
 		Use:   "table",
-		Short: "Look into an Iceberg table",
-		Long: `Look into an Iceberg table and at what jobs wrote there. Nothing is changed.
+		Short: "Look into an Iceberg table, and keep it small",
+		Long: `Look into an Iceberg table and at what jobs wrote there, which changes nothing, and remove from it what is no
+longer needed.
 
 The catalog is that of a job file (--job), or is given by --catalog-type, --catalog-uri and --warehouse. The secrets
 of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FIRN_CATALOG_TOKEN.`,
@@ -38,7 +39,7 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 	}
 	o.addFlags(cmd)
 	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
-		newTableAuditCommand(g, o))
+		newTableAuditCommand(g, o), newTableExpireCommand(g, o), newTableOrphansCommand(g, o))
 	return cmd
 }
 
