@@ -50,6 +50,6 @@ func (noRollup) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
-func (noRollup) Committed([]record.DataFile)      {}
-func (noRollup) Ready() []record.Replacement      { return nil }
-func (noRollup) Settled(replaced, stale []string) {}
+func (noRollup) Committed([]record.DataFile) {}
+func (noRollup) Ready() []record.Replacement { return nil }
+func (noRollup) Settled(_, _ []string)       {}

@@ -41,10 +41,10 @@ func openHadoop(ctx context.Context, config *CatalogConfig, log *slog.Logger) (c
 	return c, nil
 }
 
-// objectCatalog is a hadoop catalog in an object store or a folder. A table is the objects of a prefix, and its versions
-// are metadata/v1.metadata.json, v2 and so on; the highest is the table. A commit puts the next version on the condition
-// that there is none, which S3 (If-None-Match), GCS (ifGenerationMatch=0) and file systems (link) do atomically, so that
-// of those who build on one version exactly one lands.
+// objectCatalog is a hadoop catalog in an object store or a folder. A table is the objects of a prefix, and its
+// versions are metadata/v1.metadata.json, v2 and so on; the highest is the table. A commit puts the next version on the
+// condition that there is none, which S3 (If-None-Match), GCS (ifGenerationMatch=0) and file systems (link) do
+// atomically, so that of those who build on one version exactly one lands.
 //
 // The library's own hadoop catalog is not used to commit. It renames a file to a claim and the claim to the version;
 // object stores have no rename, and a claim counts as stale after a minute by the clock of whoever looks. Two writers

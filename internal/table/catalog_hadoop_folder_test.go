@@ -45,7 +45,8 @@ func TestFolderCreateRace(t *testing.T) {
 		}
 	}
 	var names []string
-	if err := o.list(t.Context(), "db/events/metadata/", func(key string, _ []byte) { names = append(names, key) }); err != nil {
+	note := func(key string, _ []byte) { names = append(names, key) }
+	if err := o.list(t.Context(), "db/events/metadata/", note); err != nil {
 		t.Fatal(err)
 	}
 	if len(names) != 50 || !slices.Contains(names, "db/events/metadata/v50.metadata.json") {

@@ -98,7 +98,8 @@ func (o bucketObjects) create(ctx context.Context, key string, content []byte) e
 	}
 }
 
-var probeText = []byte("firn puts this object on the condition that it does not exist, to see that the store honours it.\n")
+var probeText = []byte("firn puts this object on the condition that it does not exist, to see that the store honours " +
+	"it.\n")
 
 // lookTimeout is for one small read after a put that went wrong, also when the time for the put is over.
 const lookTimeout = 10 * time.Second

@@ -14,9 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// LiveData calls found with every Parquet data file of the table's head that has the columns of the schema and no others,
-// by their field ids, and is smaller than sizeBytesMax, and tells when it became visible, zero where its snapshot has
-// expired. It reads every manifest, one at a time. Files of a partition spec whose columns are gone are not found.
+// LiveData calls found with every Parquet data file of the table's head that has the columns of the schema and no
+// others, by their field ids, and is smaller than sizeBytesMax, and tells when it became visible, zero where its
+// snapshot has expired. It reads every manifest, one at a time. Files of a partition spec whose columns are gone are
+// not found.
 func (t *Table) LiveData(
 	ctx context.Context, schema *record.Schema, sizeBytesMax int64, found func(record.DataFile, time.Time),
 ) error {

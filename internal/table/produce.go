@@ -201,7 +201,8 @@ func (p *producer) setHead(s *icebergtable.Snapshot) icebergtable.Update {
 		}
 		refAge, snapshotAge, keep = valueOf(ref.MaxRefAgeMs), valueOf(ref.MaxSnapshotAgeMs), valueOf(ref.MinSnapshotsToKeep)
 	}
-	return icebergtable.NewSetSnapshotRefUpdate(mainBranch, s.SnapshotID, icebergtable.BranchRef, refAge, snapshotAge, keep)
+	return icebergtable.NewSetSnapshotRefUpdate(
+		mainBranch, s.SnapshotID, icebergtable.BranchRef, refAge, snapshotAge, keep)
 }
 
 func valueOf[T any](p *T) (v T) {

@@ -203,8 +203,8 @@ func large(rows, files int64, typical float64) bool {
 	return float64(rows) > typical*float64(max(files, 1))
 }
 
-// typicalRows is a number of rows between those of the table's small and large files, or beyond all where they are about
-// the same: then there is one kind.
+// typicalRows is a number of rows between those of the table's small and large files, or beyond all where they are
+// about the same: then there is one kind.
 func (d *draft) typicalRows() float64 {
 	const apart = 8 // times the rows
 	low, high := math.Inf(1), 0.0

@@ -119,7 +119,8 @@ func (c *care) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {
-		if _, err := c.sweeps.Sweep(ctx, table.SweepPolicy{DeleteAfter: c.expire.DeleteAfter}); err != nil && ctx.Err() == nil {
+		_, err := c.sweeps.Sweep(ctx, table.SweepPolicy{DeleteAfter: c.expire.DeleteAfter})
+		if err != nil && ctx.Err() == nil {
 			c.log.Warn("deleting files of expired snapshots failed; trying again", "error", err)
 		}
 		select {
