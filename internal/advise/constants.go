@@ -4,8 +4,8 @@ import "time"
 
 // The constants of the model; docs/advise.md says of each where it was measured.
 const (
-	rollUpAge    = 10 * time.Minute // the default of the job file
-	rollUpMemory = 256e6            // bytes of small files that wait in memory for their roll-up
+	rollUpAge  = 10 * time.Minute // the default of the job file
+	rollUpHeld = 4e9              // bytes of small files that are kept for their roll-up; the job file's default
 
 	commitObjects = 3 // manifest, manifest list, metadata.json
 	getsOfFile    = 2 // footer, column chunks
@@ -17,7 +17,7 @@ const (
 
 	commitCPU  = 25e-3  // seconds of a commit
 	entryCPU   = 25e-6  // seconds of a manifest entry: when a file comes, and when it goes
-	fileCPU    = 300e-6 // seconds of storing a file
+	diskCPU    = 50e-6  // seconds of storing a file on a disk, or of reading it
 	fieldCPU   = 8e-6   // seconds of encoding a column of a file, whatever is in it
 	joinCPU    = 25e-6  // seconds of a file that is joined
 	requestCPU = 300e-6 // seconds of a request to an object store
@@ -40,4 +40,12 @@ func prices(l Load) price {
 		p.put, p.get = 5e-6, 0.4e-6
 	}
 	return p
+}
+
+// requestCost is the CPU of storing a file, or of reading it back.
+func requestCost(l Load) float64 {
+	if l.ObjectStore {
+		return requestCPU
+	}
+	return diskCPU
 }

@@ -103,14 +103,14 @@ func unitOf(l Load, c Choice, share float64) unit {
 
 // write adds what commits and the roll-up cost.
 func (c *Cost) write(l Load, bytes, merges, held float64) {
-	perFile := fileCPU + fieldCPU*float64(l.Fields)
+	perFile := requestCost(l) + fieldCPU*float64(l.Fields)
 	c.Puts = c.Commits*commitObjects + c.Files + merges*2 + bytes/partBytes
 	commits := c.Commits*commitCPU + c.Files*(perFile+entryCPU)
 	rollUp := bytes/rollUpBytesPerCPU + c.Files*(joinCPU+entryCPU)
-	if held > rollUpMemory { // the rest is read back from the store
-		back := 1 - rollUpMemory/held
+	if held > rollUpHeld { // the rest is read back from the store
+		back := 1 - rollUpHeld/held
 		c.Gets += c.Files * back
-		rollUp += back * (bytes/readBytesPerCPU + c.Files*requestCPU)
+		rollUp += back * (bytes/readBytesPerCPU + c.Files*requestCost(l))
 	}
 	c.CPUSeconds = commits + rollUp
 	c.RollUpCPU = rollUp / (commits + rollUp + bytes/ingestBytesPerCPU)

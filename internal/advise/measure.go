@@ -149,45 +149,67 @@ func KeysOfSample(values []string) Keys {
 	return k
 }
 
-// HeldShare is the share of the bytes in files whose bounds hold a value of the column, for the values that begin the
-// files: 1 where bounds do not help to find it.
+// span is what a snapshot added between two values of a column.
+type span struct {
+	lower, upper string
+	bytes        float64
+}
+
+// HeldShare is the share of the bytes that a query for one value reads, by the bounds of files alone: 1 where they do
+// not help to find it. What one snapshot added counts as one: the roll-up makes one file of it and its neighbours,
+// whose bounds enclose all of theirs. A value is taken to be in all that overlaps what it came with.
 func HeldShare(files []table.FileInfo, column string) float64 {
-	type bounded struct {
-		lower, upper string
-		bytes        float64
+	all, total := spansOf(files, column)
+	if len(all) < 2 {
+		return 1
 	}
-	var all []bounded
-	total := 0.0
+	const spansMax = 500 // compared with each other
+	each := max(1, len(all)/spansMax)
+	var known, held, asked float64
+	for _, s := range all {
+		known += s.bytes
+	}
+	for i := 0; i < len(all); i += each {
+		asked++
+		for _, s := range all {
+			if !less(s.upper, all[i].lower) && !less(all[i].upper, s.lower) {
+				held += s.bytes
+			}
+		}
+	}
+	return (held/asked + total - known) / total // files without bounds are always read
+}
+
+// spansOf joins the bounds of the files of each snapshot, in order of their ids, and sums up the bytes of all files.
+func spansOf(files []table.FileInfo, column string) (all []span, total float64) {
+	bySnapshot := map[int64]*span{}
 	for _, f := range files {
 		if f.Content != "data" {
 			continue
 		}
 		total += float64(f.Bytes)
 		for _, b := range f.Bounds {
-			if b.Column == column && b.Lower != "" && b.Upper != "" {
-				all = append(all, bounded{b.Lower, b.Upper, float64(f.Bytes)})
+			if b.Column != column || b.Lower == "" || b.Upper == "" {
+				continue
 			}
+			s := bySnapshot[f.SnapshotID]
+			if s == nil {
+				s = &span{lower: b.Lower, upper: b.Upper}
+				bySnapshot[f.SnapshotID] = s
+			}
+			if less(b.Lower, s.lower) {
+				s.lower = b.Lower
+			}
+			if less(s.upper, b.Upper) {
+				s.upper = b.Upper
+			}
+			s.bytes += float64(f.Bytes)
 		}
 	}
-	const filesMax = 500 // compared with each other
-	if len(all) < 2 {
-		return 1
+	for _, id := range slices.Sorted(maps.Keys(bySnapshot)) {
+		all = append(all, *bySnapshot[id])
 	}
-	each := max(1, len(all)/filesMax)
-	var known, held float64
-	asked := 0.0
-	for _, b := range all {
-		known += b.bytes
-	}
-	for i := 0; i < len(all); i += each {
-		asked++
-		for _, b := range all {
-			if !less(all[i].lower, b.lower) && !less(b.upper, all[i].lower) {
-				held += b.bytes
-			}
-		}
-	}
-	return (held/asked + total - known) / total // files without bounds are always read
+	return all, total
 }
 
 // less compares two bounds as they are printed: numbers by their value, dates and texts by their letters.

@@ -112,8 +112,10 @@ func TestKeysOfSample(t *testing.T) {
 	}
 }
 
-func bounded(lower, upper string) table.FileInfo {
+// bounded is the file of a snapshot with the range of its numbers, dates or texts.
+func bounded(snapshot int64, lower, upper string) table.FileInfo {
 	f := dataFile("", 1)
+	f.SnapshotID = snapshot
 	f.Bounds = []table.Bound{{Column: "at", Lower: lower, Upper: upper}}
 	return f
 }
@@ -126,13 +128,14 @@ func TestHeldShare(t *testing.T) {
 		}
 	}
 	f(1)
-	f(1, bounded("1", "9"))
-	f(1, bounded("1", "9"), bounded("1", "10"), bounded("1", "30"))
-	f(0.5, bounded("2", "9"), bounded("10", "30")) // by value, not by letters
-	f(0.25, bounded("2026-01-01", "2026-01-02"), bounded("2026-01-03", "2026-01-04"),
-		bounded("2026-01-05", "2026-01-06"), bounded("2026-01-07", "2026-01-08"))
-	f(0.75, bounded("1", "2"), bounded("3", "4"), dataFile("", 2)) // what has no bounds is always read
-	deletes := bounded("1", "100")
+	f(1, bounded(1, "1", "9"))
+	f(1, bounded(1, "1", "9"), bounded(2, "2", "10"), bounded(3, "3", "30"))
+	f(0.5, bounded(1, "2", "9"), bounded(2, "10", "30")) // by value, not by letters
+	f(1, bounded(1, "1", "2"), bounded(1, "8", "9"), bounded(2, "3", "4"), bounded(2, "7", "7.5"))
+	f(0.25, bounded(1, "2026-01-01", "2026-01-02"), bounded(2, "2026-01-03", "2026-01-04"),
+		bounded(3, "2026-01-05", "2026-01-06"), bounded(4, "2026-01-07", "2026-01-08"))
+	f(0.75, bounded(1, "1", "2"), bounded(2, "3", "4"), dataFile("", 2)) // what has no bounds is always read
+	deletes := bounded(3, "1", "100")
 	deletes.Content = "position deletes"
-	f(0.5, bounded("1", "2"), bounded("3", "4"), deletes)
+	f(0.5, bounded(1, "1", "2"), bounded(2, "3", "4"), deletes)
 }

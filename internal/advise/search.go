@@ -25,8 +25,8 @@ type Advice struct {
 // Targets are the sizes of files that are weighed against each other when none is asked for.
 func Targets() []float64 { return []float64{128e6, 256e6, 512e6} }
 
-// Search finds the cheapest choice. With a target size of 0 it chooses that too. A bucket count that is a power of two
-// is preferred where it costs at most a fiftieth more: it can be doubled later without a second hash.
+// Search finds the cheapest choice. With a target size of 0 it chooses that too. What costs at most a fiftieth more is
+// preferred where it is plainer.
 func Search(l Load, targetBytes float64) Advice {
 	targets := Targets()
 	if targetBytes > 0 {
@@ -45,10 +45,11 @@ func Search(l Load, targetBytes float64) Advice {
 		}
 	}
 	best := slices.MinFunc(all, compare)
+	cheapest, freshest := best.Dollars, best.Freshness
 	for _, c := range all {
-		const roundWorth = 1.02
-		round := bits.OnesCount(uint(c.Buckets)) == 1 && bits.OnesCount(uint(best.Buckets)) != 1
-		if round && c.Fresh == best.Fresh && c.Dollars <= best.Dollars*roundWorth {
+		const plainWorth = 1.02
+		asFresh := c.Fresh || c.Freshness <= freshest
+		if asFresh && c.Dollars <= cheapest*plainWorth && plain(c.Choice) > plain(best.Choice) {
 			best = c
 		}
 	}
@@ -57,6 +58,19 @@ func Search(l Load, targetBytes float64) Advice {
 	}
 	return Advice{Best: best, Buckets: byBuckets(l, best), Interval: byInterval(l, best), Target: byTarget(l, best),
 		Sort: sortOrder(l, best)}
+}
+
+// plain tells how plain a choice is: a bucket count that is a power of two can be doubled later such that each bucket
+// becomes two, and the default target size needs no setting.
+func plain(c Choice) (n int) {
+	const targetDefault = 256e6
+	if bits.OnesCount(uint(c.Buckets)) == 1 {
+		n += 2
+	}
+	if c.TargetBytes == targetDefault {
+		n++
+	}
+	return n
 }
 
 // compare orders costs: those that are fresh enough before all others, and the freshest when none is.

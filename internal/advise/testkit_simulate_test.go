@@ -72,7 +72,7 @@ func (s *simulated) commit(now float64) {
 			some = true
 			s.cost.Files++
 			s.cost.Puts++
-			s.cpu += fileCPU + fieldCPU*float64(s.load.Fields) + entryCPU
+			s.cpu += requestCPU + fieldCPU*float64(s.load.Fields) + entryCPU
 			if p.files == 0 {
 				p.began = now
 			}
@@ -103,8 +103,8 @@ func (s *simulated) rollUp(b int, now float64) {
 	if p.files > 1 {
 		s.cost.Puts += 2
 	}
-	if total := s.held + p.bytes; total > rollUpMemory {
-		back := 1 - rollUpMemory/total
+	if total := s.held + p.bytes; total > rollUpHeld {
+		back := 1 - rollUpHeld/total
 		s.cost.Gets += back * float64(p.files)
 		s.cpu += back * (p.bytes/readBytesPerCPU + float64(p.files)*requestCPU)
 	}
