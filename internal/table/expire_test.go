@@ -388,6 +388,29 @@ func TestSweepPending(t *testing.T) {
 	h.whole()
 }
 
+// A list is not certain when the commit's answer shows a snapshot that was not looked at.
+func TestExpireUnseenSnapshot(t *testing.T) {
+	h := newKept(t, openCatalog(t, sqlConfig(t)), "db.events")
+	h.commit(4)
+	table := h.table()
+	e := planExpiry(table.inner.Metadata(), ExpirePolicy{SnapshotsMax: 2}.withDefaults(), time.Now())
+	h.k.files.load = table.inner.FS
+	pending, content, err := h.k.writeList(t.Context(), table, newList(listPending), e.ids(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.expire(ExpirePolicy{SnapshotsMax: 2, Batch: 1})
+	answer := h.table().inner.Metadata()
+	h.commit(1)
+	later := h.table().inner.Metadata()
+	if path := h.k.certify(t.Context(), table, e, later, pending, content); path != pending.path {
+		t.Errorf("the list is certain: %s", path)
+	}
+	if path := h.k.certify(t.Context(), table, e, answer, pending, content); path == pending.path {
+		t.Errorf("the list is not certain: %s", path)
+	}
+}
+
 // A table that was put back to an older version needs the files again.
 func TestSweepAfterReset(t *testing.T) {
 	h := newKept(t, openCatalog(t, sqlConfig(t)), "db.events")

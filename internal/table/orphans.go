@@ -21,7 +21,9 @@ type OrphanPolicy struct {
 	// HashesMax bounds the memory for the files that are needed, 8 bytes each and the map's own 15: with more of them the
 	// store is listed several times. Default 4 million.
 	HashesMax int
-	Progress  func(files int) // after some files were listed or deleted, unless nil
+	Progress  func(files int) // after some files were listed, unless nil
+
+	listed func() // for tests: when the folders were listed
 }
 
 // orphanGroup is how many files are deleted on one look into the table.
@@ -130,6 +132,9 @@ func (o *orphanage) find(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if o.policy.listed != nil {
+		o.policy.listed()
 	}
 	o.leaveForeign()
 	return o.leaveNew(ctx)

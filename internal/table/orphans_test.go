@@ -152,6 +152,22 @@ func TestOrphansCommittedMeanwhile(t *testing.T) {
 	h.whole()
 }
 
+// A file that is committed while the folders are listed is no orphan.
+func TestOrphansCommittedWhileListing(t *testing.T) {
+	h := newKept(t, openCatalog(t, sqlConfig(t)), "db.events")
+	h.commit(2)
+	s := flush(h.table(), h.next, h.next+10)
+	h.store(s.Files...)
+	policy := OrphanPolicy{OlderThan: soon, Force: true, listed: func() {
+		commit(t, committer(t, h.c, h.ident), s)
+		h.next += 10
+	}}
+	if found := h.find(policy); len(found.Files) != 0 || h.next != 30 {
+		t.Errorf("found %+v", found.Files)
+	}
+	h.whole()
+}
+
 // Data that is kept elsewhere is looked at too, unless the table itself is below that place.
 func TestOrphansInOtherFolders(t *testing.T) {
 	dir := t.TempDir()

@@ -290,7 +290,7 @@ func (w *world) expire(p ExpirePolicy, now int64) int {
 			w.Fatalf("%s was deleted before", f.Path)
 		}
 		delete(w.store, f.Path)
-		if f.Kind != kindData {
+		if f.Kind != kindData && f.Kind != kindDeletes { // those are never written
 			w.check(w.fio.Remove(f.Path))
 		}
 	}
