@@ -75,6 +75,15 @@ type DataFile struct {
 	UpperBounds     map[int][]byte   `json:"upper_bounds,omitempty"`
 	SplitOffsets    []int64          `json:"split_offsets,omitempty"` // start of each row group
 	SortOrderID     int              `json:"sort_order_id,omitempty"`
+	// Lineage is known once the file is in a table of format version 3.
+	Lineage Lineage `json:"lineage,omitzero"`
+}
+
+// Lineage is where the rows of a data file come from (Iceberg specification, "Row Lineage"): row i of the file has the
+// id FirstRowID+i, unless the file itself has a column of ids. The zero value is none.
+type Lineage struct {
+	FirstRowID     int64 `json:"first_row_id"`
+	SequenceNumber int64 `json:"sequence_number"` // above 0
 }
 
 // PartitionValue is the value of one partition field, after its transform.

@@ -33,9 +33,12 @@ type Config struct {
 	// Schema is the one of an id, as files of it were written; nil when it is not known: they are left alone.
 	Schema  func(id int) *record.Schema
 	Parquet parquet.Options // of the files that are made
-	NewID   func() string
-	Metrics *metric.Job
-	Log     *slog.Logger
+	// RowLineage has files keep the ids of their rows, as a table of format version 3 must. Files of which it is not known
+	// what ids their rows have are left alone.
+	RowLineage bool
+	NewID      func() string
+	Metrics    *metric.Job
+	Log        *slog.Logger
 
 	TargetBytes int64         // size of files; those that are made have half to twice of it, where there is as much
 	AgeMax      time.Duration // after which small files are joined though there are few; 0: never for their age

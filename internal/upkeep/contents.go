@@ -43,7 +43,10 @@ func (r *Rollup) open(ctx context.Context, parts []*part) *contents {
 	group.SetLimit(fetchesMax)
 	described := describe(parts)
 	for i, p := range parts {
-		c.parts[i] = parquet.Part{SizeBytes: p.bytes, File: described[i]}
+		c.parts[i] = parquet.Part{
+			SizeBytes: p.bytes, File: described[i],
+			FirstRowID: described[i].Lineage.FirstRowID, SequenceNumber: described[i].Lineage.SequenceNumber,
+		}
 		group.Go(func() error {
 			c.parts[i].Bytes = r.openPart(ctx, c, p)
 			return nil

@@ -146,6 +146,7 @@ func (r *Rollup) write(ctx context.Context, to string, object io.Writer, opened 
 	w := bufio.NewWriterSize(store, writeBytes)
 	j, err := r.config.Join(ctx, w, opened.parts, parquet.JoinOptions{
 		Schema: r.config.Schema(opened.parts[0].File.SchemaID), Options: r.config.Parquet,
+		RowLineage: r.config.RowLineage,
 	})
 	if err == nil {
 		err = w.Flush()

@@ -7,8 +7,8 @@ import (
 )
 
 // packed is what a description of a data file says beside its path and what its group has in common: counts, sizes,
-// bounds and splits. It takes some 40 bytes a column, where a record.DataFile with its maps takes 400, and there are
-// tens of thousands of small files at once.
+// bounds, splits and lineage. It takes some 40 bytes a column, where a record.DataFile with its maps takes 400, and
+// there are tens of thousands of small files at once.
 type packed []byte
 
 // pack encodes a description.
@@ -16,6 +16,8 @@ func pack(f *record.DataFile) packed {
 	b := make([]byte, 0, 32+32*len(f.ColumnSizes))
 	b = binary.AppendUvarint(b, uint64(f.Rows))
 	b = binary.AppendUvarint(b, uint64(f.SizeBytes))
+	b = binary.AppendUvarint(b, uint64(f.Lineage.FirstRowID))
+	b = binary.AppendUvarint(b, uint64(f.Lineage.SequenceNumber))
 	for _, m := range []map[int]int64{f.ColumnSizes, f.ValueCounts, f.NullValueCounts, f.NaNValueCounts} {
 		b = binary.AppendUvarint(b, uint64(len(m)))
 		for id, v := range m {
@@ -42,6 +44,7 @@ func pack(f *record.DataFile) packed {
 func (p packed) unpack(f *record.DataFile) {
 	c := cursor(p)
 	f.Rows, f.SizeBytes = c.number(), c.number()
+	f.Lineage.FirstRowID, f.Lineage.SequenceNumber = c.number(), c.number()
 	for _, m := range []*map[int]int64{&f.ColumnSizes, &f.ValueCounts, &f.NullValueCounts, &f.NaNValueCounts} {
 		*m = make(map[int]int64)
 		for range c.number() {

@@ -21,6 +21,9 @@ func described() *rapid.Generator[record.DataFile] {
 			ColumnSizes: numbers.Draw(t, "sizes"), ValueCounts: numbers.Draw(t, "values"),
 			NullValueCounts: numbers.Draw(t, "nulls"), NaNValueCounts: numbers.Draw(t, "nans"),
 			LowerBounds: bounds.Draw(t, "lower"), UpperBounds: bounds.Draw(t, "upper"),
+			Lineage: record.Lineage{
+				FirstRowID: rapid.Int64Min(0).Draw(t, "row"), SequenceNumber: rapid.Int64Min(0).Draw(t, "sequence"),
+			},
 			SplitOffsets: rapid.SliceOf(rapid.Int64Range(0, 1<<50)).Draw(t, "splits"),
 		}
 	})
@@ -66,6 +69,8 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			f.Set(reflect.ValueOf(map[int]int64{i + 1: 7, 400: 1 << 40}))
 		case map[int][]byte:
 			f.Set(reflect.ValueOf(map[int][]byte{i + 1: []byte("low")}))
+		case record.Lineage:
+			f.Set(reflect.ValueOf(record.Lineage{FirstRowID: 1 << 50, SequenceNumber: 9}))
 		case []record.PartitionValue:
 			f.Set(reflect.ValueOf(inPartition(3)))
 		default:

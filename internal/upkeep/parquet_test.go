@@ -134,6 +134,52 @@ func TestParquet(t *testing.T) {
 	})
 }
 
+// Rows keep their ids through joins; a file of which the ids are not known stays as it is.
+func TestRowLineage(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		r := w.run(w.rollup(func(c *Config) {
+			c.Join, c.Parquet, c.RowLineage = parquet.Join, parquet.DefaultOptions(), true
+			c.Schema = func(int) *record.Schema { return numbersSchema() }
+			c.TargetBytes = 1 << 30
+		}))
+		defer r.stop(t)
+		unknown := w.write(1, 0, 10)
+		w.commit(r.Rollup, unknown)
+		for i := 1; i < 7; i++ { // in two joins, of which the second has the file of the first
+			f := w.write(1, i*10, (i+1)*10)
+			f.Lineage = record.Lineage{FirstRowID: int64(1000 * i), SequenceNumber: int64(i)}
+			w.commit(r.Rollup, f)
+			if i%3 == 0 {
+				pass(11 * time.Minute)
+				w.commit(r.Rollup)
+			}
+		}
+		if _, ok := w.live[unknown.Path]; !ok || len(w.live) != 2 {
+			t.Fatalf("%d files are live; log:\n%s", len(w.live), w.log)
+		}
+		type row struct {
+			N        int64 `parquet:"n,optional"`
+			ID       int64 `parquet:"_row_id,optional"`
+			Sequence int64 `parquet:"_last_updated_sequence_number,optional"`
+		}
+		for path, f := range w.live {
+			if path == unknown.Path {
+				continue
+			}
+			b := w.objects[path]
+			rows, err := library.Read[row](bytes.NewReader(b), int64(len(b)))
+			if err != nil || len(rows) != 60 || f.File.Lineage != (record.Lineage{}) {
+				t.Fatalf("%d rows, lineage %+v, %v", len(rows), f.File.Lineage, err)
+			}
+			for _, x := range rows {
+				if i := x.N / 10; x.ID != 1000*i+x.N%10 || x.Sequence != i {
+					t.Errorf("row %+v", x)
+				}
+			}
+		}
+	})
+}
+
 // A file whose bytes are no Parquet stays as it is, and the others are joined.
 func TestParquetThatIsTorn(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -140,7 +140,7 @@ func (r *Rollup) giveBack(parts []*part) {
 	r.backlog.putBack(parts)
 }
 
-// Committed says that files became visible.
+// Committed says that files became visible; their lineage must be stated where the table has it.
 func (r *Rollup) Committed(files []record.DataFile) {
 	now := time.Now()
 	said := make([]packed, len(files))
@@ -159,9 +159,10 @@ func (r *Rollup) Committed(files []record.DataFile) {
 	r.wake()
 }
 
-// joinable tells whether a file is small, and of a schema that is known.
+// joinable tells whether a file is small, of a schema that is known, and has the lineage that the table wants.
 func (r *Rollup) joinable(f *record.DataFile) bool {
-	return f.SizeBytes < r.policy().smallMax() && r.config.Schema(f.SchemaID) != nil
+	traced := !r.config.RowLineage || f.Lineage.SequenceNumber > 0
+	return f.SizeBytes < r.policy().smallMax() && r.config.Schema(f.SchemaID) != nil && traced
 }
 
 // Ready hands over the replacements that can be committed, each once. Their files are durable.
@@ -225,7 +226,7 @@ func (r *Rollup) replaced(x *replacement, now time.Time) {
 		}
 	}
 	r.backlog.forget(x.parts)
-	if r.joinable(&x.file) {
+	if x.file.SizeBytes < r.policy().smallMax() { // it has its lineage in it
 		r.backlog.add(&x.file, pack(&x.file), since)
 	}
 	if r.backlog.cut && r.backlog.packedBytes < r.backlog.bytesMax/pressedPart {
