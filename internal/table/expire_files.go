@@ -214,14 +214,15 @@ func candidateOf(e iceberg.ManifestEntry) candidate {
 // readLists reads manifest lists that were not read yet. That of a snapshot which goes may be missing: its files are
 // orphans then.
 func (f *finder) readLists(ctx context.Context, snapshots []*icebergtable.Snapshot, progress func()) error {
+	wanted := make(map[int64]*icebergtable.Snapshot)
+	for _, s := range snapshots {
+		if _, known := f.lists[s.SnapshotID]; !known {
+			wanted[s.SnapshotID] = s
+		}
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(storeRequests)
-	wanted := make(map[int64]bool)
-	for _, s := range snapshots {
-		if _, known := f.lists[s.SnapshotID]; known || wanted[s.SnapshotID] {
-			continue
-		}
-		wanted[s.SnapshotID] = true
+	for _, s := range wanted {
 		g.Go(func() error { return f.readList(ctx, s, progress) })
 	}
 	return g.Wait()

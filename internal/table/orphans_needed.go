@@ -73,8 +73,10 @@ func (r *references) readSnapshots(ctx context.Context, m icebergtable.Metadata)
 	g.SetLimit(storeRequests)
 	snapshots := m.Snapshots()
 	for i := range snapshots {
+		r.fix(snapshots[i].ManifestList)
+	}
+	for i := range snapshots {
 		s := &snapshots[i]
-		r.fix(s.ManifestList)
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
