@@ -39,7 +39,8 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 	}
 	o.addFlags(cmd)
 	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
-		newTableAuditCommand(g, o), newTableExpireCommand(g, o), newTableOrphansCommand(g, o))
+		newTableAuditCommand(g, o), newTableExpireCommand(g, o), newTableOrphansCommand(g, o),
+		newTableRewriteManifestsCommand(g, o))
 	return cmd
 }
 

@@ -86,7 +86,9 @@ func additions(files []iceberg.DataFile) []addition {
 func (k *Committer) swap(ctx context.Context, t *Table, p *producer, floor record.Floor, out *Outcome) error {
 	x := &exchange{}
 	requirements, updates := p.updates()
-	updates = append(updates, icebergtable.NewSetPropertiesUpdate(k.mirrorOf(t, p.parent, floor)))
+	if len(floor) > 0 || t.Property(offsetsKey(k.job)) != "" { // upkeep by hand has no floor to keep
+		updates = append(updates, icebergtable.NewSetPropertiesUpdate(k.mirrorOf(t, p.parent, floor)))
+	}
 	m, _, err := k.catalog.inner().CommitTable(noting(ctx, x), t.inner.Identifier(), requirements, updates)
 	if err == nil {
 		k.removeOldMetadata(ctx, t.inner.Metadata(), m)

@@ -51,6 +51,7 @@ type alteration struct {
 }
 
 // addition is a data file that comes. Its rows count as written at the sequence number, for delete files: 0 is that of
+	regroup   *regrouping // of manifests, in place of files that come and go; nil: none
 // the snapshot.
 type addition struct {
 	file     iceberg.DataFile

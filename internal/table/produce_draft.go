@@ -27,6 +27,9 @@ type draft struct {
 func (d *draft) manifests(ctx context.Context) ([]iceberg.ManifestFile, error) {
 	old := slices.DeleteFunc(slices.Clone(d.producer.manifests), func(m iceberg.ManifestFile) bool {
 		return m.AddedDataFiles() == 0 && m.ExistingDataFiles() == 0
+	if d.change.regroup != nil {
+		return d.regroup(ctx)
+	}
 	})
 	fresh, old, err := d.drop(ctx, old)
 	if err != nil {
@@ -138,8 +141,8 @@ const (
 	mergeManifestsKey = icebergtable.ManifestMergeEnabledKey
 )
 
-func (d *draft) targetBytes() int64 {
-	return max(1, int64(d.table.inner.Properties().GetInt(targetBytesKey, manifestBytes)))
+func (p *producer) targetBytes() int64 {
+	return max(1, int64(p.table.inner.Properties().GetInt(targetBytesKey, manifestBytes)))
 }
 
 // place writes the manifest of new files of one spec. Where as many old ones of its tier are there as are merged, it

@@ -209,5 +209,8 @@ func (k *Committer) replacing(t *Table, f fitting, floor record.Floor) iceberg.P
 	p := iceberg.Properties{replacedKey(k.job): strings.Join(f.ids, ",")}
 	maps.Copy(p, t.FloorKeys())
 	maps.Copy(p, k.summary(staged{floor: floor}))
+	if len(floor) == 0 { // upkeep by hand is no job
+		delete(p, offsetsKey(k.job))
+	}
 	return p
 }
