@@ -112,6 +112,9 @@ func (s *session) commitNow(ctx context.Context) error {
 	if slices.Contains(outcome.Rejected, sealed.ID) {
 		return restartError("another process of this job moved the table's floor past what this one had read")
 	}
+	for i := range sealed.Files {
+		sealed.Files[i].Lineage = outcome.Lineage[sealed.Files[i].Path]
+	}
 	s.config.Rollup.Committed(sealed.Files)
 	s.setFloor(outcome.Floor)
 	s.measure(sealed, outcome, began)

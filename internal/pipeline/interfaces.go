@@ -103,6 +103,7 @@ type Outcome struct {
 	Rejected   []string     // IDs of Sealed whose ranges do not start at the floor: someone else moved it
 	Replaced   []string     // IDs of replacements that are in the table now
 	Stale      []string     // IDs of replacements that do not fit it; of those in neither the outcome is unknown
+	Lineage    map[string]record.Lineage // of the files of the sealed, by path, where the table keeps it
 	Attempts   int
 	Conflicts  int
 	Unknown    int // attempts whose outcome had to be looked up

@@ -50,6 +50,9 @@ func (t *Table) LiveData(
 		if err != nil {
 			return fmt.Errorf("data file %s: %w", f.FilePath(), err)
 		}
+		if first := f.FirstRowID(); first != nil {
+			described.Lineage = record.Lineage{FirstRowID: *first, SequenceNumber: e.SequenceNum()}
+		}
 		var since time.Time
 		if s := t.inner.SnapshotByID(e.SnapshotID()); s != nil {
 			since = time.UnixMilli(s.TimestampMs)
@@ -63,10 +66,15 @@ func (t *Table) LiveData(
 	return nil
 }
 
-// hasColumns tells whether a file has just these columns: a writer states the size of each.
+// hasColumns tells whether a file has just these columns, but for those of row lineage: a writer states the size of each.
 func hasColumns(f iceberg.DataFile, columns map[int]int64) bool {
-	return maps.EqualFunc(f.ColumnSizes(), columns, func(int64, int64) bool { return true })
+	sizes := maps.Clone(f.ColumnSizes())
+	maps.DeleteFunc(sizes, func(id int, _ int64) bool { return id >= reservedIDs })
+	return maps.EqualFunc(sizes, columns, func(int64, int64) bool { return true })
 }
+
+// reservedIDs is where the field ids begin that no column of a table has (specification, "Reserved Field IDs").
+const reservedIDs = 2147483447
 
 // leafIDs collects the field ids of the columns that hold values.
 func leafIDs(fields []record.Field, ids map[int]int64) {

@@ -24,9 +24,11 @@ type Outcome struct {
 	// Replaced is the replacements that are in the table, and Stale those that fit it no longer: files that were to go
 	// are gone, or deletes came between. The files of stale ones are orphans. What became of one in neither is unknown.
 	Replaced, Stale []string
-	Attempts        int // commits sent or begun
-	Conflicts       int // attempts that lost to another writer
-	Unknown         int // attempts without a clear answer, which were looked up
+	// Lineage is that of the files that were added, by path, in tables of format version 3.
+	Lineage   map[string]record.Lineage
+	Attempts  int // commits sent or begun
+	Conflicts int // attempts that lost to another writer
+	Unknown   int // attempts without a clear answer, which were looked up
 }
 
 // Errors that a caller may branch on. The message says more.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"firn/internal/record"
+
 	"github.com/apache/iceberg-go"
 	icebergtable "github.com/apache/iceberg-go/table"
 	"github.com/google/uuid"
@@ -39,7 +41,8 @@ type producer struct {
 	sequence  int64
 	nextRowID int64
 
-	staged []*icebergtable.Snapshot
+	staged  []*icebergtable.Snapshot
+	lineage map[string]record.Lineage // of the files that were added, in format version 3
 }
 
 // alteration is what one snapshot does to the table's files.
@@ -48,10 +51,10 @@ type alteration struct {
 	add       []addition
 	remove    map[string]bool // paths of data files; each must be live
 	summary   iceberg.Properties
+	regroup   *regrouping // of manifests, in place of files that come and go; nil: none
 }
 
 // addition is a data file that comes. Its rows count as written at the sequence number, for delete files: 0 is that of
-	regroup   *regrouping // of manifests, in place of files that come and go; nil: none
 // the snapshot.
 type addition struct {
 	file     iceberg.DataFile
@@ -134,6 +137,7 @@ func (p *producer) stage(ctx context.Context, c alteration) error {
 		return err
 	}
 	d.remember()
+	d.trace()
 	s.Summary = d.tally.summary(c, p.parent)
 	p.parent, p.sequence = s, s.SequenceNumber
 	p.staged = append(p.staged, s)

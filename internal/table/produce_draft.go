@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"firn/internal/record"
+
 	"github.com/apache/iceberg-go"
 	icebergtable "github.com/apache/iceberg-go/table"
 )
@@ -25,11 +27,11 @@ type draft struct {
 // its parent but for manifests that were taken into new ones and those without live files, which mattered only to the
 // snapshot that made them.
 func (d *draft) manifests(ctx context.Context) ([]iceberg.ManifestFile, error) {
-	old := slices.DeleteFunc(slices.Clone(d.producer.manifests), func(m iceberg.ManifestFile) bool {
-		return m.AddedDataFiles() == 0 && m.ExistingDataFiles() == 0
 	if d.change.regroup != nil {
 		return d.regroup(ctx)
 	}
+	old := slices.DeleteFunc(slices.Clone(d.producer.manifests), func(m iceberg.ManifestFile) bool {
+		return m.AddedDataFiles() == 0 && m.ExistingDataFiles() == 0
 	})
 	fresh, old, err := d.drop(ctx, old)
 	if err != nil {
@@ -255,6 +257,28 @@ func (d *draft) writeManifest(spec int, entries []iceberg.ManifestEntry) (iceber
 	d.write(path, content.Bytes())
 	d.written[path] = entries
 	return m, nil
+}
+
+// trace notes the row ids of the files that were added: those of a manifest follow each other in its order.
+func (d *draft) trace() {
+	if d.table.FormatVersion() < 3 {
+		return
+	}
+	if d.lineage == nil {
+		d.lineage = make(map[string]record.Lineage)
+	}
+	for _, m := range d.producer.manifests {
+		first := m.FirstRowID()
+		for _, e := range d.written[m.FilePath()] {
+			if first == nil || e.Status() != iceberg.EntryStatusADDED || e.SnapshotID() != d.snapshot.SnapshotID {
+				continue
+			}
+			f := e.DataFile()
+			d.lineage[f.FilePath()] = record.Lineage{FirstRowID: *first, SequenceNumber: d.snapshot.SequenceNumber}
+			next := *first + f.Count()
+			first = &next
+		}
+	}
 }
 
 // remember keeps the entries of what was written as they would be read, now that the snapshot has a sequence number.

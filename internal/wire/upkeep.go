@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -54,11 +53,7 @@ func (a *Assembly) openUpkeep(
 		return nil, err
 	}
 	c := &care{expire: j.Sink.Iceberg.Expire, sweeps: sweeps, log: log}
-	switch i := &j.Sink.Iceberg; {
-	case !i.Rollup.Enabled:
-	case t.FormatVersion() > 2:
-		log.Info("small files are not rolled up in a table of format version 3 yet", "table", i.Table)
-	default:
+	if j.Sink.Iceberg.Rollup.Enabled {
 		c.rollup, err = upkeep.New(a.rollupConfig(j, catalog, t, schema, options, log))
 	}
 	return c, err
@@ -92,11 +87,11 @@ func (a *Assembly) rollupConfig(
 			}
 			return nil
 		},
-		Parquet: options, NewID: newID, Metrics: a.Metrics, Log: log,
+		Parquet: options, RowLineage: t.FormatVersion() > 2, NewID: newID, Metrics: a.Metrics, Log: log,
 		TargetBytes: int64(i.TargetFileSize), AgeMax: i.Rollup.MaxAge,
 		Local:          !strings.Contains(t.Location(), "://") || strings.HasPrefix(t.Location(), "file:"),
 		MemoryBytesMax: DataBytes(j.Limits.Memory) / keptShare, SpoolBytesMax: int64(i.Rollup.SpoolSize),
-		SpoolFolder: filepath.Join(folder, fmt.Sprintf("firn-%s-%d", j.Name, os.Getpid())),
+		SpoolFolder: filepath.Join(folder, "firn-"+j.Name), KnownBytesMax: DataBytes(j.Limits.Memory) / keptShare,
 	}
 }
 

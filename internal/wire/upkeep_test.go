@@ -13,6 +13,12 @@ import (
 
 // While a job runs its small files become large ones and old snapshots go, and the table holds what it held.
 func TestSmallFilesAreJoinedAndSnapshotsExpire(t *testing.T) {
+	for _, version := range []string{"2", "3"} {
+		t.Run("format version "+version, func(t *testing.T) { smallFilesAreJoined(t, version) })
+	}
+}
+
+func smallFilesAreJoined(t *testing.T, version string) {
 	kafka, err := NewEmbeddedKafka("numbers", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -20,6 +26,7 @@ func TestSmallFilesAreJoinedAndSnapshotsExpire(t *testing.T) {
 	defer kafka.Close()
 	j := localJob(t, kafka, "numbers")
 	i := &j.Sink.Iceberg
+	i.Properties = map[string]string{"format-version": version}
 	i.TargetFileSize, i.Rollup.MaxAge, i.Expire.Keep = 64<<10, 100*time.Millisecond, 5
 	a, err := Open(t.Context(), j, Options{}, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *Committer) Commit(
 	}
 	return pipeline.Outcome{
 		SnapshotID: o.SnapshotID, Floor: o.Floor, Committed: o.Committed, Rejected: o.Rejected,
-		Replaced: o.Replaced, Stale: o.Stale,
+		Replaced: o.Replaced, Stale: o.Stale, Lineage: o.Lineage,
 		Attempts: o.Attempts, Conflicts: o.Conflicts, Unknown: o.Unknown,
 	}, err
 }
