@@ -42,7 +42,7 @@ func (k *Committer) send(ctx context.Context, t *Table, s staged, out *Outcome) 
 	if err := k.swap(ctx, t, p, s.floor, out); err != nil {
 		return err
 	}
-	out.SnapshotID = p.parent.SnapshotID
+	out.SnapshotID, out.Lineage = p.parent.SnapshotID, p.lineage
 	out.Replaced = append(out.Replaced, f.ids...)
 	return nil
 }
