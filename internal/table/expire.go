@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	icebergtable "github.com/apache/iceberg-go/table"
@@ -193,10 +194,20 @@ func (k *Committer) removeSnapshots(ctx context.Context, t *Table, e *expiry) (i
 		return after, nil
 	}
 	v := judge(err, x)
+	if v == final && k.overtaken(ctx, e) {
+		v = conflict
+	}
 	if v == final {
 		return nil, refused("expiring snapshots of", k.ident, k.catalog, x, err)
 	}
 	return nil, &retryable{v, k.catalog.explain("expiring snapshots of", k.ident, err)}
+}
+
+// overtaken tells whether another process has taken out some of the snapshots: there are catalogs that call it a bad
+// request to take them out again (Iceberg for Java 1.10).
+func (k *Committer) overtaken(ctx context.Context, e *expiry) bool {
+	t, _, err := k.view(ctx)
+	return err == nil && slices.ContainsFunc(e.ids(), func(id int64) bool { return t.inner.SnapshotByID(id) == nil })
 }
 
 // certify turns the list into one of files to delete, when the version of the table that the commit made has no

@@ -185,6 +185,7 @@ func (o *orphanage) sort(f storedFile, r *references, part uint64, needed map[ui
 	if table, ok := strings.CutSuffix(metadataFolder(key), "/metadata"); ok && !r.own(key) {
 		o.foreign[table] = true
 	}
+	key = withoutChecksum(key)
 	if f.changed.After(o.before) || r.keeps(key) {
 		return nil
 	}
@@ -236,12 +237,12 @@ func (o *orphanage) leaveNew(ctx context.Context) error {
 	}
 	set := make(map[string]bool, len(o.found))
 	for _, f := range o.found {
-		set[pathKey(f.Path)] = true
+		set[withoutChecksum(pathKey(f.Path))] = true
 	}
 	if err := r.each(ctx, func(key string) { delete(set, key) }); err != nil {
 		return err
 	}
-	o.found = slices.DeleteFunc(o.found, func(f Orphan) bool { return !set[pathKey(f.Path)] })
+	o.found = slices.DeleteFunc(o.found, func(f Orphan) bool { return !set[withoutChecksum(pathKey(f.Path))] })
 	return nil
 }
 

@@ -31,6 +31,16 @@ func TestPathKey(t *testing.T) {
 	}
 }
 
+func TestWithoutChecksum(t *testing.T) {
+	for key, want := range map[string]string{
+		"/t/data/.x.parquet.crc": "/t/data/x.parquet", "/t/data/x.crc": "/t/data/x.crc", "/t/data/.x": "/t/data/.x",
+	} {
+		if got := withoutChecksum(key); got != want {
+			t.Errorf("%s belongs to %s, want %s", key, got, want)
+		}
+	}
+}
+
 // strays puts files into the table's folders that nothing refers to, and gives their keys.
 func (h *kept) strays(names ...string) []string {
 	h.t.Helper()
@@ -140,6 +150,8 @@ func TestOrphansCommittedMeanwhile(t *testing.T) {
 	h.commit(2)
 	s := flush(h.table(), h.next, h.next+10)
 	h.store(s.Files...)
+	manifests := h.table().inner.CurrentSnapshot().ManifestList
+	write(t, h.table().Store(), manifests[:strings.LastIndex(manifests, "/")+1]+"."+filepath.Base(manifests)+".crc", "sums")
 	found := h.find(OrphanPolicy{OlderThan: soon, Force: true})
 	if len(found.Files) != 1 {
 		t.Fatalf("found %+v", found.Files)

@@ -114,3 +114,14 @@ func pathKey(location string) string {
 	}
 	return path.Clean("/" + location)
 }
+
+// withoutChecksum is the key of the file that a file of checksums belongs to: beside a file x Hadoop's local file system
+// puts .x.crc, without which it does not read x.
+func withoutChecksum(key string) string {
+	folder, name := path.Split(key)
+	file, dotted := strings.CutPrefix(name, ".")
+	if file, sums := strings.CutSuffix(file, ".crc"); dotted && sums {
+		return folder + file
+	}
+	return key
+}
