@@ -150,8 +150,8 @@ func TestOrphansCommittedMeanwhile(t *testing.T) {
 	h.commit(2)
 	s := flush(h.table(), h.next, h.next+10)
 	h.store(s.Files...)
-	manifests := h.table().inner.CurrentSnapshot().ManifestList
-	write(t, h.table().Store(), manifests[:strings.LastIndex(manifests, "/")+1]+"."+filepath.Base(manifests)+".crc", "sums")
+	folder, name, _ := strings.Cut(h.table().inner.CurrentSnapshot().ManifestList, "/snap-")
+	write(t, h.table().Store(), folder+"/.snap-"+name+".crc", "sums")
 	found := h.find(OrphanPolicy{OlderThan: soon, Force: true})
 	if len(found.Files) != 1 {
 		t.Fatalf("found %+v", found.Files)

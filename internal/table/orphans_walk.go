@@ -115,8 +115,8 @@ func pathKey(location string) string {
 	return path.Clean("/" + location)
 }
 
-// withoutChecksum is the key of the file that a file of checksums belongs to: beside a file x Hadoop's local file system
-// puts .x.crc, without which it does not read x.
+// withoutChecksum is the key of the file that a file of checksums belongs to: beside a file x Hadoop's local file
+// system puts .x.crc, without which it does not read x.
 func withoutChecksum(key string) string {
 	folder, name := path.Split(key)
 	file, dotted := strings.CutPrefix(name, ".")
