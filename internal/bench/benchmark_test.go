@@ -43,7 +43,8 @@ func TestBenchmarks(t *testing.T) {
 
 // quick is all benchmarks. Commits come fast: a job that has caught up ends with its next commit.
 func quick() []Benchmark {
-	all := All()
+	// Figures of a short run of fresh may be 0; it has a test of its own.
+	all := slices.DeleteFunc(All(), func(b Benchmark) bool { return b.Name == freshBenchmark().Name })
 	for i, b := range all {
 		if b.Name != kafkaToIcebergBenchmark().Name {
 			continue

@@ -7,7 +7,7 @@ import (
 
 // A table that has got hundreds of commits, with roll-ups and expiry, has small metadata.
 func TestGrow(t *testing.T) {
-	g, err := grow(t.Context(), growWindow+200)
+	g, err := grow(t.Context(), 280)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestFreshFigures(t *testing.T) {
 		"commit_ratio_10000_100": 1.1, "metadata_kb": 90, "live_manifests": 12,
 	}
 	var names []string
-	for _, f := range s.freshFigures(r) {
+	for _, f := range s.freshFigures(freshConfig{100, growCommits}, r) {
 		names = append(names, f.Name)
 		if diff := f.Value - want[f.Name]; diff > 1e-9 || diff < -1e-9 || f.GoalRatio() <= 0 {
 			t.Errorf("%s is %g, want %g; goal ratio %g", f.Name, f.Value, want[f.Name], f.GoalRatio())
@@ -36,6 +36,23 @@ func TestFreshFigures(t *testing.T) {
 	}
 	if len(names) != len(want) || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(want) {
 		t.Errorf("figures %v", names)
+	}
+}
+
+// All of it, in short.
+func TestFresh(t *testing.T) {
+	o := tiny(t)
+	results, err := freshBenchmarkOf(freshConfig{1, 30}).Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if len(r.Runs) != o.Runs || r.GoalReason == "" || r.Conditions == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(results) != 9 || results[0].Value <= 0 || results[2].Value <= 0 {
+		t.Errorf("%d figures, %+v", len(results), results)
 	}
 }
 

@@ -33,8 +33,8 @@ type growing struct {
 	small     [bucketedCount][]record.DataFile
 }
 
-// growWindow is the commits whose mean time counts. It has two replacements of each bucket.
-const growWindow = 400
+// growWindowMax is the commits whose mean time counts. It has two replacements of each bucket.
+const growWindowMax = 400
 
 // growSmallMax is the small files of a bucket that are replaced by one.
 const growSmallMax = 200
@@ -56,15 +56,16 @@ func grow(ctx context.Context, commits int) (g grown, err error) {
 		return g, err
 	}
 	var first, last time.Duration
+	window := min(growWindowMax, commits/2)
 	for i := range commits {
 		took, err := x.commit(ctx, i)
 		if err != nil {
 			return g, fmt.Errorf("commit %d: %w", i+1, err)
 		}
-		if i < growWindow {
+		if i < window {
 			first += took
 		}
-		if i >= commits-growWindow {
+		if i >= commits-window {
 			last += took
 		}
 	}
