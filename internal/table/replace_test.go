@@ -274,7 +274,7 @@ func TestReplaceModel(t *testing.T) {
 				model := make(map[string]int64)
 				var small []record.Sealed
 				next := int64(0)
-				for range rapid.IntRange(1, 40).Draw(rt, "commits") {
+				for range rapid.IntRange(1, 20).Draw(rt, "commits") {
 					var sealed []record.Sealed
 					if rapid.Bool().Draw(rt, "appends") {
 						n := rapid.Int64Range(1, 20).Draw(rt, "rows")
@@ -319,7 +319,7 @@ func TestManifestsStayFew(t *testing.T) {
 	k := committer(t, c, "db.events")
 	var small []record.Sealed
 	most := 0
-	for i := range int64(600) {
+	for i := range int64(300) {
 		f := flush(table, i, i+1)
 		small = append(small, f)
 		var r []record.Replacement
@@ -330,8 +330,8 @@ func TestManifestsStayFew(t *testing.T) {
 		commitWith(t, k, []record.Sealed{f}, r...)
 		most = max(most, len(k.known.listed))
 	}
-	if got := len(liveFiles(t, c, "db.events")); got != 600-14*39 {
-		t.Errorf("%d live files, want %d", got, 600-14*39)
+	if got := len(liveFiles(t, c, "db.events")); got != 300-7*39 {
+		t.Errorf("%d live files, want %d", got, 300-7*39)
 	}
 	if most > 20 {
 		t.Errorf("there were %d manifests", most)
