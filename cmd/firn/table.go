@@ -40,7 +40,7 @@ of a REST catalog are read from FIRN_CATALOG_CREDENTIAL (client id:secret) or FI
 	o.addFlags(cmd)
 	cmd.AddCommand(newTablePeekCommand(g, o), newTableFilesCommand(g, o), newTableSnapshotsCommand(g, o),
 		newTableAuditCommand(g, o), newTableExpireCommand(g, o), newTableOrphansCommand(g, o),
-		newTableRewriteManifestsCommand(g, o))
+		newTableRewriteManifestsCommand(g, o), newTableCompactCommand(g, o))
 	return cmd
 }
 

@@ -71,8 +71,8 @@ func (e expireOptions) validate() error {
 	return errors.Join(faults...)
 }
 
-// upkeep is the table's committer for work by hand.
-func upkeep(g *globalOptions, t *table.Table) (*table.Committer, error) {
+// committerByHand is the table's committer for work by hand.
+func committerByHand(g *globalOptions, t *table.Table) (*table.Committer, error) {
 	log := slog.New(slog.NewTextHandler(g.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return t.Upkeep(table.CommitterOptions{
 		Timeout: upkeepTimeout, AttemptTimeout: upkeepTimeout, Version: readVersion().Version, Log: log,
@@ -80,7 +80,7 @@ func upkeep(g *globalOptions, t *table.Table) (*table.Committer, error) {
 }
 
 func expireTable(ctx context.Context, g *globalOptions, t *table.Table, e expireOptions) error {
-	k, err := upkeep(g, t)
+	k, err := committerByHand(g, t)
 	if err != nil {
 		return err
 	}

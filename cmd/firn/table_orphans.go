@@ -60,7 +60,7 @@ The whole metadata of the table is read and its folders are listed. At most 200,
 }
 
 func orphansOf(ctx context.Context, g *globalOptions, t *table.Table, p orphanOptions) error {
-	k, err := upkeep(g, t)
+	k, err := committerByHand(g, t)
 	if err != nil {
 		return err
 	}

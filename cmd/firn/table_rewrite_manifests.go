@@ -45,7 +45,7 @@ nothing changes, and what would be done is printed with the requests that it tak
 }
 
 func rewriteManifestsOf(ctx context.Context, g *globalOptions, t *table.Table, r rewriteManifestsOptions) error {
-	k, err := upkeep(g, t)
+	k, err := committerByHand(g, t)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"firn/internal/record"
+
 	icebergtable "github.com/apache/iceberg-go/table"
 )
 
@@ -51,8 +53,12 @@ func (f RemovedFiles) Plus(g RemovedFiles) RemovedFiles {
 	}
 }
 
-// Upkeep makes a committer for upkeep by hand, of no job. It is used by one goroutine at a time.
+// Upkeep makes a committer for upkeep by hand, of no job: it has replacements to commit and no flushes. It is used by
+// one goroutine at a time.
 func (t *Table) Upkeep(o CommitterOptions) (*Committer, error) {
+	if o.Fold == nil {
+		o.Fold = func(floor record.Floor, _ []record.Sealed) (record.Floor, []int) { return floor, nil }
+	}
 	return NewCommitter(t.catalog, t.ident, "upkeep", o)
 }
 

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"firn/internal/parquet"
+	"firn/internal/table"
+	"firn/internal/upkeep"
+	"firn/internal/wire"
+)
+
+type compactOptions struct {
+	TargetSize string
+	DryRun     bool
+
+	targetBytes int64
+}
+
+// leftShown is how many files that are left alone are printed.
+const leftShown = 20
+
+func newTableCompactCommand(g *globalOptions, o *tableOptions) *cobra.Command {
+	var c compactOptions
+	cmd := &cobra.Command{
+		Use:   "compact [TABLE]",
+		Short: "Join the small files of a table",
+		Long: `Join the data files of each partition that are smaller than half of --target-size into files of about that
+size, for tables of which no job joins them. Bytes are copied, as a job does it, and nothing is decoded. The files are
+committed a few thousand at a time, so that one that is stopped goes on where it was when it is run again. Jobs may run
+on, and others may delete rows meanwhile: what no longer fits is given up.
+
+Files are left alone, and listed, when delete files may apply to them, when their columns are not those of the table's
+schema, and when they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it
+takes.`,
+		Example: "  firn table compact db.orders --job orders.yaml --dry-run",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.parse(); err != nil {
+				return usageError{err}
+			}
+			return o.with(cmd.Context(), g, args, func(t *table.Table, _ target) error {
+				return compactTable(cmd.Context(), g, t, c)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.TargetSize, "target-size", "256MB", "`size` of the files to make")
+	f.BoolVar(&c.DryRun, "dry-run", false, "only print what would be done")
+	return cmd
+}
+
+func (c *compactOptions) parse() error {
+	n, err := humanize.ParseBytes(c.TargetSize)
+	if err != nil || n < 1<<10 || n > 1<<40 {
+		return fmt.Errorf("--target-size %s: want a size from 1KiB to 1TiB, such as 256MB", c.TargetSize)
+	}
+	c.targetBytes = int64(n)
+	return nil
+}
+
+// compactPlan is what one pass would do.
+type compactPlan struct {
+	FilesIn  int              `json:"files_in"`
+	FilesOut int              `json:"files_out"`
+	Bytes    int64            `json:"bytes"`
+	Left     []table.LeftFile `json:"left"`
+
+	joins   [][]upkeep.Candidate
+	columns int
+}
+
+func planCompaction(ctx context.Context, t *table.Table, c compactOptions) (compactPlan, error) {
+	found, err := t.Joinable(ctx, upkeep.CompactionSmall(c.targetBytes))
+	if err != nil {
+		return compactPlan{}, err
+	}
+	groups := make([][]upkeep.Candidate, len(found.Groups))
+	for i, g := range found.Groups {
+		for _, f := range g {
+			groups[i] = append(groups[i], upkeep.Candidate{Path: f.Path, Bytes: f.Bytes})
+		}
+	}
+	names, err := parquet.ColumnNames(t.Schema())
+	if err != nil {
+		return compactPlan{}, err
+	}
+	p := compactPlan{Left: found.Left, columns: len(names)}
+	p.joins = upkeep.PlanCompaction(groups, c.targetBytes, p.columns)
+	p.FilesOut = len(p.joins)
+	for _, join := range p.joins {
+		p.FilesIn += len(join)
+		for _, f := range join {
+			p.Bytes += f.Bytes
+		}
+	}
+	return p, nil
+}
+
+func compactTable(ctx context.Context, g *globalOptions, t *table.Table, c compactOptions) error {
+	p, err := planCompaction(ctx, t, c)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		if g.JSON {
+			return printJSON(g.Stdout, struct {
+				DryRun bool `json:"dry_run"`
+				compactPlan
+			}{true, p})
+		}
+		return printCompactPlan(g.Stdout, p)
+	}
+	done, err := compactAll(ctx, g, t, c, &p)
+	if g.JSON {
+		return errors.Join(err, printJSON(g.Stdout, struct {
+			DryRun bool `json:"dry_run"`
+			upkeep.Compacted
+			Left []table.LeftFile `json:"left"`
+		}{false, done, p.Left}))
+	}
+	return errors.Join(err, printCompacted(g.Stdout, done, p))
+}
+
+// compactAll makes one pass after the other: one joins a bounded number of files into one, which may be small still.
+func compactAll(
+	ctx context.Context, g *globalOptions, t *table.Table, c compactOptions, p *compactPlan,
+) (all upkeep.Compacted, err error) {
+	k, err := committerByHand(g, t)
+	if err != nil {
+		return all, err
+	}
+	var joined atomic.Int64
+	for len(p.joins) > 0 {
+		one, err := compactOnce(ctx, g, t, k, *p, &joined)
+		all = all.Plus(one)
+		if err != nil || one.FilesIn == 0 || len(one.Failed) > 0 {
+			return all, err
+		}
+		if t, err = t.Refresh(ctx); err != nil {
+			return all, err
+		}
+		if *p, err = planCompaction(ctx, t, c); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func compactOnce(
+	ctx context.Context, g *globalOptions, t *table.Table, k *table.Committer, p compactPlan, joined *atomic.Int64,
+) (upkeep.Compacted, error) {
+	log := slog.New(slog.NewTextHandler(g.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	compaction, err := wire.Compaction(t, k, runtime.GOMAXPROCS(0), log)
+	if err != nil {
+		return upkeep.Compacted{}, err
+	}
+	joined.Store(0)
+	compaction.Progress = func(files int) { joined.Add(int64(files)) }
+	stop := bar{
+		title: "compact", total: int64(p.FilesIn), done: joined.Load,
+		text: func() string { return fmt.Sprintf("%d of %d files joined", joined.Load(), p.FilesIn) },
+	}.show(ctx, g.Stderr)
+	defer stop()
+	return compaction.Run(ctx, p.joins)
+}
+
+func printCompactPlan(w io.Writer, p compactPlan) error {
+	l := &lines{w: w}
+	l.printf("%d files of %s would become %d\n", p.FilesIn, humanize.Bytes(uint64(max(p.Bytes, 0))), p.FilesOut)
+	batch := upkeep.CompactionBatchFiles(p.columns)
+	l.printf("requests: %d files read, %d written, at least %d commits\n", p.FilesIn, p.FilesOut,
+		(p.FilesIn+batch-1)/batch)
+	printLeft(l, p.Left)
+	return l.err
+}
+
+func printCompacted(w io.Writer, done upkeep.Compacted, p compactPlan) error {
+	l := &lines{w: w}
+	l.printf("%d files became %d of %s, in %d commits\n", done.FilesIn, done.FilesOut,
+		humanize.Bytes(uint64(max(done.Bytes, 0))), done.Commits)
+	if n := done.Stale + done.Gone; n > 0 {
+		l.printf("%d files were changed by others meanwhile, and are left: run the command again\n", n)
+	}
+	for _, f := range done.Failed {
+		l.printf("%d files could not be joined: %s\n", f.Files, f.Error)
+	}
+	printLeft(l, p.Left)
+	return l.err
+}
+
+func printLeft(l *lines, left []table.LeftFile) {
+	for i, f := range left {
+		if i == leftShown {
+			break
+		}
+		l.printf("left alone: %s: %s\n", f.Path, f.Reason)
+	}
+	if n := len(left) - leftShown; n > 0 {
+		l.printf("and %d more, which --json lists\n", n)
+	}
+}
