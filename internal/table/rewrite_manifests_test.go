@@ -397,3 +397,60 @@ func TestRewriteManifestsModel(t *testing.T) {
 		})
 	}
 }
+
+// A table that comes from format version 2: its rows get ids once, and keep them when their order in manifests changes.
+func TestRewriteManifestsAfterUpgrade(t *testing.T) {
+	t.Run("at once", func(t *testing.T) { rewriteUpgraded(t, false) })
+	t.Run("after a commit", func(t *testing.T) { rewriteUpgraded(t, true) })
+}
+
+func rewriteUpgraded(t *testing.T, commitFirst bool) {
+	t.Helper()
+	c := openCatalog(t, sqlConfig(t))
+	table := startBucketed(t, c, "db.events", separate("2"))
+	k := committer(t, c, "db.events")
+	for i := range int64(5) {
+		commit(t, k, bucketed(table, 10*i, 10*i+10, int32(9-i)))
+	}
+	tx := reload(t, c, "db.events").inner.NewTransaction()
+	if err := tx.UpgradeFormatVersion(3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	given := make(map[string]int64)
+	step := func(name string, do func()) {
+		do()
+		now := rowIDs(t, reload(t, c, "db.events"))
+		first := slices.Sorted(maps.Values(now))
+		for i := 1; i < len(first); i++ {
+			if first[i] < first[i-1]+10 {
+				t.Errorf("%s: files of 10 rows begin at row ids %v", name, first)
+			}
+		}
+		for path, id := range given {
+			if now[path] != id {
+				t.Errorf("%s: file %s has row id %d, and had %d", name, path, now[path], id)
+			}
+		}
+		given = now
+	}
+	rewrite := func() {
+		if out := rewriteManifests(t, upkeepOf(t, c, "db.events"), RewriteManifestsPolicy{}); out.SnapshotID == 0 {
+			t.Error("nothing was rewritten")
+		}
+	}
+	more := func(from int64) func() {
+		return func() { commit(t, committer(t, c, "db.events"), bucketed(table, from, from+10, 2)) }
+	}
+	if commitFirst {
+		step("a commit", more(50))
+		step("rewriting", rewrite)
+		step("another commit", more(60))
+	} else {
+		step("rewriting", rewrite)
+		step("a commit", more(50))
+	}
+	step("rewriting again", rewrite)
+}
