@@ -66,7 +66,8 @@ func (t *Table) LiveData(
 	return nil
 }
 
-// hasColumns tells whether a file has just these columns, but for those of row lineage: a writer states the size of each.
+// hasColumns tells whether a file has just these columns, but for those of row lineage: a writer states the size of
+// each.
 func hasColumns(f iceberg.DataFile, columns map[int]int64) bool {
 	sizes := maps.Clone(f.ColumnSizes())
 	maps.DeleteFunc(sizes, func(id int, _ int64) bool { return id >= reservedIDs })
