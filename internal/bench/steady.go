@@ -20,7 +20,8 @@ const (
 
 // steadySpeed is the speed of a rival between two of its commits, start-up and warm-up left out: the first after
 // warmCPU and the last one. The speed on the clock leaves out the last commit too where it can, since a topic that has
-// ended leaves a rival idle until its interval is over.
+// ended leaves a rival idle until its interval is over. Where that is slower than the whole run, what was left after the
+// warm-up is a tail and not a steady state, and the whole run counts.
 func steadySpeed(commits []seen, rowMB float64) (mbPerCPU, mbPerSecond float64, remark string) {
 	if len(commits) == 0 {
 		return 0, 0, coldRemark
@@ -40,7 +41,11 @@ func steadySpeed(commits []seen, rowMB float64) (mbPerCPU, mbPerSecond float64, 
 	if len(warm) > 1 {
 		clock = warm[len(warm)-2]
 	}
-	return speed(from, last, rowMB, last.cpu-from.cpu), speed(from, clock, rowMB, clock.at-from.at), remark
+	steady := speed(from, last, rowMB, last.cpu-from.cpu)
+	if whole := speed(seen{}, last, rowMB, last.cpu); whole > steady {
+		return whole, speed(seen{}, last, rowMB, last.at), coldRemark
+	}
+	return steady, speed(from, clock, rowMB, clock.at-from.at), remark
 }
 
 func speed(from, to seen, rowMB float64, took time.Duration) float64 {

@@ -26,9 +26,11 @@ func TestSteadySpeed(t *testing.T) {
 		"warm":                      {warm, 30, 50, false},
 		"one interval":              {commitsOf([2]int{60, 100}, [2]int{70, 300}), 40, 40, false},
 		"the last one is the first": {commitsOf([2]int{30, 100}, [2]int{61, 305}), 10, 20, true},
-		"never warm":                {commitsOf([2]int{20, 100}, [2]int{40, 200}), 10, 20, true},
-		"one commit":                {commitsOf([2]int{20, 100}), 10, 20, true},
-		"none":                      {nil, 0, 0, true},
+		// After the warm-up 20 of 900 rows were left, in 40 CPU-seconds: all of them took 100.
+		"a tail":     {commitsOf([2]int{60, 880}, [2]int{100, 900}), 18, 90, true},
+		"never warm": {commitsOf([2]int{20, 100}, [2]int{40, 200}), 10, 20, true},
+		"one commit": {commitsOf([2]int{20, 100}), 10, 20, true},
+		"none":       {nil, 0, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cpu, clock, remark := steadySpeed(c.commits, 2)
