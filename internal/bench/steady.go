@@ -20,8 +20,8 @@ const (
 
 // steadySpeed is the speed of a rival between two of its commits, start-up and warm-up left out: the first after
 // warmCPU and the last one. The speed on the clock leaves out the last commit too where it can, since a topic that has
-// ended leaves a rival idle until its interval is over. Where that is slower than the whole run, what was left after the
-// warm-up is a tail and not a steady state, and the whole run counts.
+// ended leaves a rival idle until its interval is over. Where that is slower than the whole run, what was left after
+// the warm-up is a tail and not a steady state, and the whole run counts.
 func steadySpeed(commits []seen, rowMB float64) (mbPerCPU, mbPerSecond float64, remark string) {
 	if len(commits) == 0 {
 		return 0, 0, coldRemark
