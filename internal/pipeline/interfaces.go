@@ -98,11 +98,11 @@ var ErrFloorMoved = errors.New("another process of this job moved the table's fl
 // Outcome is what a commit did.
 type Outcome struct {
 	SnapshotID int64
-	Floor      record.Floor // after the commit
-	Committed  []string     // IDs of Sealed that are in the table now
-	Rejected   []string     // IDs of Sealed whose ranges do not start at the floor: someone else moved it
-	Replaced   []string     // IDs of replacements that are in the table now
-	Stale      []string     // IDs of replacements that do not fit it; of those in neither the outcome is unknown
+	Floor      record.Floor              // after the commit
+	Committed  []string                  // IDs of Sealed that are in the table now
+	Rejected   []string                  // IDs of Sealed whose ranges do not start at the floor: someone else moved it
+	Replaced   []string                  // IDs of replacements that are in the table now
+	Stale      []string                  // IDs of replacements that do not fit it; of those in neither the outcome is unknown
 	Lineage    map[string]record.Lineage // of the files of the sealed, by path, where the table keeps it
 	Attempts   int
 	Conflicts  int
