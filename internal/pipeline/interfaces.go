@@ -98,15 +98,17 @@ var ErrFloorMoved = errors.New("another process of this job moved the table's fl
 // Outcome is what a commit did.
 type Outcome struct {
 	SnapshotID int64
-	Floor      record.Floor              // after the commit
-	Committed  []string                  // IDs of Sealed that are in the table now
-	Rejected   []string                  // IDs of Sealed whose ranges do not start at the floor: someone else moved it
-	Replaced   []string                  // IDs of replacements that are in the table now
-	Stale      []string                  // IDs of replacements that do not fit it; of those in neither the outcome is unknown
-	Lineage    map[string]record.Lineage // of the files of the sealed, by path, where the table keeps it
-	Attempts   int
-	Conflicts  int
-	Unknown    int // attempts whose outcome had to be looked up
+	Floor      record.Floor // after the commit
+	Committed  []string     // IDs of Sealed that are in the table now
+	Rejected   []string     // IDs of Sealed whose ranges do not start at the floor: someone else moved it
+	Replaced   []string     // IDs of replacements that are in the table now
+	// Stale has the IDs of replacements that do not fit it; of those in neither the outcome is unknown.
+	Stale []string
+	// Lineage is that of the files of the sealed, by path, where the table keeps it.
+	Lineage   map[string]record.Lineage
+	Attempts  int
+	Conflicts int
+	Unknown   int // attempts whose outcome had to be looked up
 }
 
 // DeadLetters is where rejected records go.
