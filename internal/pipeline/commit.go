@@ -103,12 +103,10 @@ func (s *session) commitNow(ctx context.Context) error {
 		return err
 	}
 	s.config.Metrics.Buffered(s.buffered())
-	outcome, err := s.config.Committer.Commit(ctx, []record.Sealed{sealed}, replacements)
+	outcome, err := s.commit(ctx, []record.Sealed{sealed}, replacements)
 	if err != nil {
-		s.config.Metrics.LastError(err)
 		return fmt.Errorf("committing %d files: %w", len(sealed.Files), err)
 	}
-	s.config.Rollup.Settled(outcome.Replaced, outcome.Stale)
 	if slices.Contains(outcome.Rejected, sealed.ID) {
 		return restartError("another process of this job moved the table's floor past what this one had read")
 	}
@@ -140,13 +138,23 @@ func (s *session) replaceOnly(ctx context.Context, replacements []record.Replace
 	if len(replacements) == 0 {
 		return nil
 	}
-	outcome, err := s.config.Committer.Commit(ctx, nil, replacements)
-	if err != nil {
-		s.config.Metrics.LastError(err)
+	if _, err := s.commit(ctx, nil, replacements); err != nil {
 		return fmt.Errorf("committing %d joined files: %w", len(replacements), err)
 	}
-	s.config.Rollup.Settled(outcome.Replaced, outcome.Stale)
 	return nil
+}
+
+// commit tells the roll-up what became of its replacements.
+func (s *session) commit(
+	ctx context.Context, sealed []record.Sealed, replacements []record.Replacement,
+) (Outcome, error) {
+	outcome, err := s.config.Committer.Commit(ctx, sealed, replacements)
+	if err != nil {
+		s.config.Metrics.LastError(err)
+		return outcome, err
+	}
+	s.config.Rollup.Settled(outcome.Replaced, outcome.Stale)
+	return outcome, nil
 }
 
 // seal makes the rows of an interval durable.

@@ -66,9 +66,8 @@ func (d *draft) drop(
 	ctx context.Context, old []iceberg.ManifestFile,
 ) (fresh, rest []iceberg.ManifestFile, err error) {
 	left := maps.Clone(d.change.remove)
-	slices.SortStableFunc(old, func(a, b iceberg.ManifestFile) int { return int(b.SequenceNum() - a.SequenceNum()) })
 	batches := make(map[int32]*survivors)
-	for _, m := range old {
+	for _, m := range newestFirst(old) {
 		if len(left) == 0 || m.ManifestContent() != iceberg.ManifestContentData {
 			rest = append(rest, m)
 			continue
@@ -137,10 +136,9 @@ func (d *draft) flush(s *survivors, fresh []iceberg.ManifestFile) ([]iceberg.Man
 // that a table of n files has some log n manifests, and each entry is written again as often. Manifests of large files
 // and of small ones are kept apart, since the small ones are soon replaced.
 const (
-	mergeFanout       = 6
-	manifestBytes     = 8 << 20 // default of commit.manifest.target-size-bytes
-	targetBytesKey    = "commit.manifest.target-size-bytes"
-	mergeManifestsKey = icebergtable.ManifestMergeEnabledKey
+	mergeFanout    = 6
+	manifestBytes  = 8 << 20 // default of commit.manifest.target-size-bytes
+	targetBytesKey = "commit.manifest.target-size-bytes"
 )
 
 func (p *producer) targetBytes() int64 {
@@ -152,7 +150,7 @@ func (p *producer) targetBytes() int64 {
 func (d *draft) place(
 	ctx context.Context, spec int, entries []iceberg.ManifestEntry, old []iceberg.ManifestFile,
 ) (iceberg.ManifestFile, []iceberg.ManifestFile, error) {
-	if d.table.inner.Properties().GetBool(mergeManifestsKey, true) {
+	if d.table.inner.Properties().GetBool(icebergtable.ManifestMergeEnabledKey, true) {
 		absorbed, rest := d.absorb(spec, entries, old)
 		for _, m := range absorbed {
 			more, err := d.entries(ctx, m)

@@ -77,7 +77,7 @@ func rewriteManifests(t *testing.T, k *Committer, p RewriteManifestsPolicy) Rewr
 
 // separate is the properties of a table whose manifests no commit merges.
 func separate(version string) map[string]string {
-	return map[string]string{"format-version": version, mergeManifestsKey: "false"}
+	return map[string]string{"format-version": version, icebergtable.ManifestMergeEnabledKey: "false"}
 }
 
 // bucketed is a flush of one row group in a partition of bucket(id, 16).
@@ -355,7 +355,7 @@ func TestRewriteManifestsModel(t *testing.T) {
 				c := openCatalog(t, config)
 				ident := "db.t" + uuid.NewString()[:8]
 				table := startBucketed(t, c, ident, map[string]string{
-					"format-version": version, mergeManifestsKey: fmt.Sprint(rapid.Bool().Draw(rt, "merges")),
+					"format-version": version, icebergtable.ManifestMergeEnabledKey: fmt.Sprint(rapid.Bool().Draw(rt, "merges")),
 					targetBytesKey: fmt.Sprint(rapid.IntRange(1, 60_000).Draw(rt, "target")),
 				})
 				k, u := committer(t, c, ident), upkeepOf(t, c, ident)
