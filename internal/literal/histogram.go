@@ -30,10 +30,11 @@ func (h *histogram) count(src []byte) {
 	}
 }
 
-// A sample is pieces of sampleRun bytes, evenly spread, of sampleBytes in all.
+// A sample is pieces of sampleRun bytes, evenly spread, of sampleBytes in all. A page that was filled little by little is
+// no longer in the cache, where each piece costs as much as its first line: so they are few and long.
 const (
 	sampleBytes = 16 << 10
-	sampleRun   = 128
+	sampleRun   = 1 << 10
 )
 
 // sample counts a part of src, or all of it where it is short.

@@ -22,6 +22,7 @@ type learned struct {
 type learnedPages struct {
 	way   way
 	due   int64 // bytes until the way is judged again
+	pause int64 // what due was after the judgement before
 	table *literal.Table
 }
 
@@ -81,8 +82,10 @@ const (
 )
 
 const (
-	// judgeBytes is how much of a column goes by between two judgements of its way: each makes a page three times.
-	judgeBytes = 64 << 20
+	// judgeBytes is how much of a column goes by until its way is judged again, which makes a page three times. It is
+	// twice as much each time that the judgement stays what it was, up to judgeBytesMax.
+	judgeBytes    = 64 << 20
+	judgeBytesMax = 1 << 30
 	// judgeBytesMin is the least page to judge by.
 	judgeBytesMin = 4 << 10
 	// worth is the part of a page that a slower way must save. The ways differ in speed by a factor of two to four.
@@ -99,7 +102,7 @@ func (w *workspace) appendPage(k *learned, kind pageKind, level int, dst, body [
 	p.due -= int64(len(body))
 	judge := p.due < 0 && len(body) >= judgeBytesMin
 	if judge {
-		p.due = judgeBytes
+		p.due = judgeBytes // others go on by what is known
 	}
 	way, table := p.way, p.table
 	k.mu.Unlock()
@@ -126,6 +129,23 @@ func (k *learned) learn(kind pageKind, way way, table *literal.Table) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.kinds[kind].way, k.kinds[kind].table = way, table
+}
+
+// judged is learn after a judgement. One that says what the one before said makes the next come later.
+func (k *learned) judged(kind pageKind, way way, table *literal.Table) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := &k.kinds[kind]
+	p.pause = pauseAfter(p.pause, way == p.way)
+	p.way, p.table, p.due = way, table, p.pause
+}
+
+// pauseAfter is how many bytes go by until the next judgement, when so many did before the last.
+func pauseAfter(before int64, same bool) int64 {
+	if !same || before == 0 {
+		return judgeBytes
+	}
+	return min(2*before, judgeBytesMax)
 }
 
 // judge makes the frame in every way, returns the smallest and learns which way pays. It asks of a slower way that it
@@ -161,7 +181,7 @@ func (w *workspace) judge(k *learned, kind pageKind, level int, dst, body []byte
 	if chosen != wayLiterals {
 		table = nil
 	}
-	k.learn(kind, chosen, table)
+	k.judged(kind, chosen, table)
 	return out, nil
 }
 
