@@ -16,6 +16,7 @@ type Footer struct {
 	Rows      int64
 	CreatedBy string
 
+	nodes   []fileNode // of the schema's root
 	leaves  []fileLeaf
 	groups  []fileGroup
 	ordered []bool // leaves whose min_value and max_value are in the order of their type
@@ -191,7 +192,7 @@ func parseFooter(b []byte) (*Footer, error) {
 		return nil, fmt.Errorf("at byte %d of the footer: %w", c.at, c.err)
 	}
 	var err error
-	f.leaves, err = leavesOf(elements)
+	f.nodes, f.leaves, err = readTree(elements)
 	return f, err
 }
 

@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -13,6 +14,16 @@ type fileLeaf struct {
 	id    int // field id, 0 for none
 	name  string
 	shape shape
+}
+
+// fileNode is a field of a file's schema. Its levels are those of a value that is not null.
+type fileNode struct {
+	id         int // field id, 0 for none
+	name       string
+	repetition format.FieldRepetitionType
+	def, rep   int
+	children   []fileNode // of a group
+	leaf       int        // index of the leaf; -1 for groups
 }
 
 // shape is what the bytes of a leaf's pages mean. Pages can go from one file to another where the shapes are equal.
@@ -49,14 +60,20 @@ const (
 	logicalTime      = 7
 	logicalTimestamp = 8
 	logicalInteger   = 10
+	logicalEnum      = 4
+	logicalJSON      = 12
+	logicalBSON      = 13
+	logicalUUID      = 14
 	unitMillis       = 1
 	unitMicros       = 2
+	unitNanos        = 3
 )
 
 func (a annotation) String() string {
 	names := map[int16]string{
 		0: "none", logicalString: "STRING", logicalDecimal: "DECIMAL", logicalDate: "DATE", logicalTime: "TIME",
-		logicalTimestamp: "TIMESTAMP", logicalInteger: "INTEGER", 4: "ENUM", 12: "JSON", 13: "BSON", 14: "UUID",
+		logicalTimestamp: "TIMESTAMP", logicalInteger: "INTEGER", logicalEnum: "ENUM", logicalJSON: "JSON",
+		logicalBSON: "BSON", logicalUUID: "UUID",
 	}
 	name, ok := names[a.kind]
 	if !ok {
@@ -222,46 +239,50 @@ func annotationOf(t deprecated.ConvertedType, precision, scale int32) annotation
 	}
 }
 
-// schemaTree turns the depth-first elements into leaves.
+// schemaTree turns the depth-first elements into a tree.
 type schemaTree struct {
 	elements []element
 	at       int
 	leaves   []fileLeaf
 }
 
-// leavesOf lists the leaf columns of a schema, in its order.
-func leavesOf(elements []element) ([]fileLeaf, error) {
+// readTree is the fields of a schema, and its leaf columns in its order.
+func readTree(elements []element) ([]fileNode, []fileLeaf, error) {
 	if len(elements) == 0 {
-		return nil, errors.New("its schema is empty")
+		return nil, nil, errors.New("its schema is empty")
 	}
 	t := schemaTree{elements: elements, at: 1}
-	if err := t.group(&elements[0], "", 0); err != nil {
-		return nil, err
+	nodes, err := t.group(&elements[0], "", 0)
+	if err != nil {
+		return nil, nil, err
 	}
 	if t.at != len(elements) {
-		return nil, fmt.Errorf("its schema has %d elements and %d of them are in the tree", len(elements), t.at)
+		return nil, nil, fmt.Errorf("its schema has %d elements and %d of them are in the tree", len(elements), t.at)
 	}
-	return t.leaves, nil
+	return nodes, t.leaves, nil
 }
 
-func (t *schemaTree) group(g *element, levels string, depth int) error {
+func (t *schemaTree) group(g *element, levels string, depth int) ([]fileNode, error) {
 	if depth > levelMax {
-		return fmt.Errorf("its schema is nested deeper than %d levels", levelMax)
+		return nil, fmt.Errorf("its schema is nested deeper than %d levels", levelMax)
 	}
+	var nodes []fileNode
 	for range g.children {
 		if t.at == len(t.elements) {
-			return fmt.Errorf("its schema's group %q has %d children, more than there are elements", g.name, g.children)
+			return nil, fmt.Errorf("its schema's group %q has %d children, more than there are elements", g.name, g.children)
 		}
 		e := &t.elements[t.at]
 		t.at++
-		if err := t.child(e, levels, depth+1); err != nil {
-			return err
+		node, err := t.child(e, levels, depth+1)
+		if err != nil {
+			return nil, err
 		}
+		nodes = append(nodes, node)
 	}
-	return nil
+	return nodes, nil
 }
 
-func (t *schemaTree) child(e *element, levels string, depth int) error {
+func (t *schemaTree) child(e *element, levels string, depth int) (fileNode, error) {
 	switch e.repetition {
 	case format.Required:
 	case format.Optional:
@@ -269,15 +290,21 @@ func (t *schemaTree) child(e *element, levels string, depth int) error {
 	case format.Repeated:
 		levels += "*"
 	default:
-		return fmt.Errorf("column %s has unknown repetition %d", e.name, e.repetition)
+		return fileNode{}, fmt.Errorf("column %s has unknown repetition %d", e.name, e.repetition)
 	}
+	n := fileNode{id: int(e.id), name: e.name, repetition: e.repetition, leaf: -1}
+	n.rep = strings.Count(levels, "*")
+	n.def = len(levels)
 	if e.physical < 0 {
-		return t.group(e, levels, depth)
+		var err error
+		n.children, err = t.group(e, levels, depth)
+		return n, err
 	}
 	s := shape{physical: e.physical, levels: levels, logical: e.meaning()}
 	if e.physical == format.FixedLenByteArray {
 		s.width = e.width
 	}
+	n.leaf = len(t.leaves)
 	t.leaves = append(t.leaves, fileLeaf{id: int(e.id), name: e.name, shape: s})
-	return nil
+	return n, nil
 }
