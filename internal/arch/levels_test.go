@@ -3,6 +3,8 @@ package arch
 // levels has the level of each unit: a unit imports only units of lower levels, so that siblings stay apart and no
 // circle can arise. A unit is a folder of internal/ with all below it; each source and each sink is one of its own.
 var levels = map[string]int{
+	"internal/prefetch": -1,
+
 	"internal/job":     0,
 	"internal/literal": 0,
 	"internal/metric":  0,
@@ -16,6 +18,7 @@ var levels = map[string]int{
 	"internal/window":  1,
 
 	"internal/advise":   2,
+	"internal/deletes":  2,
 	"internal/pipeline": 2,
 
 	"internal/fault":           3,
