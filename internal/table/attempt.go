@@ -37,13 +37,14 @@ func (k *Committer) send(ctx context.Context, t *Table, s staged, out *Outcome) 
 	case err != nil: // nothing was sent: manifests could not be read or written
 		return &retryable{absent, k.catalog.explain("committing to", k.ident, err)}
 	case len(p.staged) == 0:
+		out.Replaced = append(out.Replaced, f.ids...) // which asked for nothing that is left to do
 		return nil
 	}
 	if err := k.swap(ctx, t, p, s.floor, out); err != nil {
 		return err
 	}
 	out.SnapshotID, out.Lineage = p.parent.SnapshotID, p.lineage
-	out.Replaced = append(out.Replaced, f.ids...)
+	out.Replaced, out.DeletesDropped = append(out.Replaced, f.ids...), len(f.deletes)
 	return nil
 }
 
@@ -66,9 +67,10 @@ func (k *Committer) prepare(
 			out.Stale = stale
 		}
 	}
-	if err == nil && len(f.ids) > 0 {
+	if err == nil && len(f.remove)+len(f.deletes) > 0 {
 		err = p.stage(ctx, alteration{
-			operation: icebergtable.OpReplace, add: f.add, remove: f.remove, summary: k.replacing(t, f, s.floor),
+			operation: icebergtable.OpReplace, add: f.add, remove: f.remove, deletes: f.deletes,
+			summary: k.replacing(t, f, s.floor),
 		})
 	}
 	return p, f, errors.Join(err, p.store())

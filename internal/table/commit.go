@@ -66,7 +66,7 @@ func (k *Committer) attempt(
 	if err != nil {
 		return fmt.Errorf("committing to table %s: %w", k.ident, err)
 	}
-	out.Committed, out.Rejected, out.Replaced, out.Stale = nil, nil, nil, nil
+	out.Committed, out.Rejected, out.Replaced, out.Stale, out.DeletesDropped = nil, nil, nil, nil, 0
 	out.SnapshotID, out.Floor = 0, s.floor
 	k.settle(t, rest, out)
 	c.replacements = k.landedBefore(t, replacements, out)

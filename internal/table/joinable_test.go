@@ -15,7 +15,7 @@ func whole(s record.Sealed) record.Sealed {
 	return s
 }
 
-// Small files are in groups by partition, oldest first; those that cannot be joined are left, with the reason.
+// Small files are in groups by partition, oldest first; those that cannot be joined as they are are to be written anew.
 func TestJoinable(t *testing.T) {
 	c := openCatalog(t, sqlConfig(t))
 	table := startBucketed(t, c, "db.events", map[string]string{"format-version": "2"})
@@ -40,16 +40,18 @@ func TestJoinable(t *testing.T) {
 		got.Groups[0][1].Path != path(5) || got.Groups[0][1].Bytes != 200 {
 		t.Errorf("groups %+v", got.Groups)
 	}
-	reasons := make(map[string]string)
-	for _, f := range got.Left {
-		reasons[f.Path] = f.Reason
+	if len(got.Rewritable) != 1 || len(got.Left) > 0 {
+		t.Fatalf("to be written anew: %+v, left %+v", got.Rewritable, got.Left)
 	}
-	want := map[string]string{
-		path(0): "delete files may apply to it", path(1): "delete files may apply to it",
-		path(2): "its columns are not those of the table's schema, or their sizes are not stated",
+	deletes := make(map[string]int)
+	for _, f := range got.Rewritable[0] {
+		deletes[f.Path] = f.Deletes
 	}
-	if diff := cmp.Diff(want, reasons); diff != "" {
-		t.Errorf("left alone (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[string]int{path(0): 1, path(1): 1, path(2): 0}, deletes); diff != "" {
+		t.Errorf("to be written anew (-want +got):\n%s", diff)
+	}
+	if len(got.Deletes) != 1 || got.Deletes[0].Rows != 1 {
+		t.Errorf("delete files that are not needed after that: %+v", got.Deletes)
 	}
 	described, err := reload(t, c, "db.events").Describe(t.Context(), map[string]bool{path(4): true, "gone": true})
 	if err != nil || len(described) != 1 || described[path(4)].Rows != 1 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -29,13 +28,12 @@ func (t *Table) LiveData(
 	if err != nil {
 		return fmt.Errorf("opening the store of %s: %w", t.ident, err)
 	}
-	columns := make(map[int]int64)
-	leafIDs(schema.Fields, columns)
+	columns := columnSetOf(schema)
 	specs := make(map[int][]PartitionField)
 	err = liveEntries(ctx, files, head, func(e iceberg.ManifestEntry) error {
 		f := e.DataFile()
 		if f.ContentType() != iceberg.EntryContentData || f.FileFormat() != iceberg.ParquetFile ||
-			f.FileSizeBytes() >= sizeBytesMax || !hasColumns(f, columns) {
+			f.FileSizeBytes() >= sizeBytesMax || !columns.has(f) {
 			return nil
 		}
 		fields, known := specs[int(f.SpecID())]
@@ -66,26 +64,8 @@ func (t *Table) LiveData(
 	return nil
 }
 
-// hasColumns tells whether a file has just these columns, but for those of row lineage: a writer states the size of
-// each.
-func hasColumns(f iceberg.DataFile, columns map[int]int64) bool {
-	sizes := maps.Clone(f.ColumnSizes())
-	maps.DeleteFunc(sizes, func(id int, _ int64) bool { return id >= reservedIDs })
-	return maps.EqualFunc(sizes, columns, func(int64, int64) bool { return true })
-}
-
 // reservedIDs is where the field ids begin that no column of a table has (specification, "Reserved Field IDs").
 const reservedIDs = 2147483447
-
-// leafIDs collects the field ids of the columns that hold values.
-func leafIDs(fields []record.Field, ids map[int]int64) {
-	for _, f := range fields {
-		if len(f.Type.Fields) == 0 {
-			ids[f.ID] = 0
-		}
-		leafIDs(f.Type.Fields, ids)
-	}
-}
 
 // fieldsOf is the fields of a partition spec, never nil unless the spec cannot be understood any more.
 func (t *Table) fieldsOf(id int) []PartitionField {

@@ -24,6 +24,7 @@ type Outcome struct {
 	// Replaced is the replacements that are in the table, and Stale those that fit it no longer: files that were to go
 	// are gone, or deletes came between. The files of stale ones are orphans. What became of one in neither is unknown.
 	Replaced, Stale []string
+	DeletesDropped  int // delete files that went with the replacements, since no data file needs them any more
 	// Lineage is that of the files that were added, by path, in tables of format version 3.
 	Lineage   map[string]record.Lineage
 	Attempts  int // commits sent or begun

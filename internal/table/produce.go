@@ -50,6 +50,7 @@ type alteration struct {
 	operation icebergtable.Operation
 	add       []addition
 	remove    map[string]bool // paths of data files; each must be live
+	deletes   map[string]bool // keys of delete files that go; each must be live
 	summary   iceberg.Properties
 	regroup   *regrouping // of manifests, in place of files that come and go; nil: none
 }

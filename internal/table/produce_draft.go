@@ -65,10 +65,39 @@ func (d *draft) added(a addition) iceberg.ManifestEntry {
 func (d *draft) drop(
 	ctx context.Context, old []iceberg.ManifestFile,
 ) (fresh, rest []iceberg.ManifestFile, err error) {
-	left := maps.Clone(d.change.remove)
+	data := removal{iceberg.ManifestContentData, maps.Clone(d.change.remove), func(e iceberg.ManifestEntry) string {
+		return e.DataFile().FilePath()
+	}}
+	deletes := removal{iceberg.ManifestContentDeletes, maps.Clone(d.change.deletes), deleteKey}
+	rest = newestFirst(old)
+	for _, r := range []removal{data, deletes} {
+		if len(r.left) == 0 {
+			continue
+		}
+		var more []iceberg.ManifestFile
+		if more, rest, err = d.remove(ctx, r, rest); err != nil {
+			return nil, nil, err
+		}
+		fresh = append(fresh, more...)
+	}
+	return fresh, rest, nil
+}
+
+// removal is files that go, all of one content.
+type removal struct {
+	content iceberg.ManifestContent
+	left    map[string]bool // by what key makes of an entry
+	key     func(iceberg.ManifestEntry) string
+}
+
+func (r *removal) has(e iceberg.ManifestEntry) bool { return r.left[r.key(e)] }
+
+func (d *draft) remove(
+	ctx context.Context, r removal, old []iceberg.ManifestFile,
+) (fresh, rest []iceberg.ManifestFile, err error) {
 	batches := make(map[int32]*survivors)
-	for _, m := range newestFirst(old) {
-		if len(left) == 0 || m.ManifestContent() != iceberg.ManifestContentData {
+	for _, m := range old {
+		if len(r.left) == 0 || m.ManifestContent() != r.content {
 			rest = append(rest, m)
 			continue
 		}
@@ -76,7 +105,7 @@ func (d *draft) drop(
 		if err != nil {
 			return nil, nil, err
 		}
-		if !slices.ContainsFunc(entries, func(e iceberg.ManifestEntry) bool { return left[e.DataFile().FilePath()] }) {
+		if !slices.ContainsFunc(entries, r.has) {
 			rest = append(rest, m)
 			continue
 		}
@@ -92,16 +121,16 @@ func (d *draft) drop(
 			b = &survivors{spec: int(m.PartitionSpecID())}
 			batches[m.PartitionSpecID()] = b
 		}
-		b.take(d, m, entries, left)
+		b.take(d, m, entries, r)
 	}
 	for _, spec := range slices.Sorted(maps.Keys(batches)) {
 		if fresh, err = d.flush(batches[spec], fresh); err != nil {
 			return nil, nil, err
 		}
 	}
-	if len(left) > 0 {
-		return nil, nil, fmt.Errorf("%d files to replace are not in the table, such as %s", len(left),
-			slices.Min(slices.Collect(maps.Keys(left))))
+	if len(r.left) > 0 {
+		return nil, nil, fmt.Errorf("%d files to replace are not in the table, such as %s", len(r.left),
+			slices.Min(slices.Collect(maps.Keys(r.left))))
 	}
 	return fresh, rest, nil
 }
@@ -113,11 +142,11 @@ type survivors struct {
 	entries []iceberg.ManifestEntry
 }
 
-func (s *survivors) take(d *draft, m iceberg.ManifestFile, entries []iceberg.ManifestEntry, left map[string]bool) {
+func (s *survivors) take(d *draft, m iceberg.ManifestFile, entries []iceberg.ManifestEntry, r removal) {
 	s.bytes += m.Length()
 	for _, e := range entries {
-		if path := e.DataFile().FilePath(); left[path] {
-			delete(left, path)
+		if key := r.key(e); r.left[key] {
+			delete(r.left, key)
 			d.tally.remove(e.DataFile())
 			sequence := e.SequenceNum()
 			e = iceberg.NewManifestEntry(iceberg.EntryStatusDELETED, &d.snapshot.SnapshotID, &sequence, e.FileSequenceNum(),
@@ -223,6 +252,14 @@ func (d *draft) typicalRows() float64 {
 	return math.Sqrt(low * high)
 }
 
+// contentOf is the content of a manifest of the entries, which are all of data files or all of delete files.
+func contentOf(entries []iceberg.ManifestEntry) iceberg.ManifestContent {
+	if len(entries) > 0 && entries[0].DataFile().ContentType() != iceberg.EntryContentData {
+		return iceberg.ManifestContentDeletes
+	}
+	return iceberg.ManifestContentData
+}
+
 // writeManifest writes a manifest of the entries: existing ones of older snapshots, added and deleted ones of this.
 func (d *draft) writeManifest(spec int, entries []iceberg.ManifestEntry) (iceberg.ManifestFile, error) {
 	partition, err := d.table.spec(spec)
@@ -231,7 +268,7 @@ func (d *draft) writeManifest(spec int, entries []iceberg.ManifestEntry) (iceber
 	}
 	var content bytes.Buffer
 	w, err := iceberg.NewManifestWriter(d.table.FormatVersion(), &content, partition, d.table.inner.Schema(),
-		d.snapshot.SnapshotID)
+		d.snapshot.SnapshotID, iceberg.WithManifestWriterContent(contentOf(entries)))
 	if err != nil {
 		return nil, fmt.Errorf("beginning a manifest: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 type tally struct {
 	addedFiles, addedRows, addedBytes       int64
 	removedFiles, removedRows, removedBytes int64
+	deletes                                 map[string]int64 // delete files that go, by key of the summary
 	partitions                              map[string]bool
 }
 
@@ -24,10 +25,36 @@ func (y *tally) add(f iceberg.DataFile) {
 }
 
 func (y *tally) remove(f iceberg.DataFile) {
+	y.touch(f)
+	if f.ContentType() != iceberg.EntryContentData {
+		y.removeDeletes(f)
+		return
+	}
 	y.removedFiles++
 	y.removedRows += f.Count()
 	y.removedBytes += f.FileSizeBytes()
-	y.touch(f)
+}
+
+// removeDeletes counts a delete file that goes. Of a vector what counts is its part of the file.
+func (y *tally) removeDeletes(f iceberg.DataFile) {
+	if y.deletes == nil {
+		y.deletes = make(map[string]int64)
+	}
+	files, rows := "removed-position-delete-files", "removed-position-deletes"
+	switch {
+	case f.ContentType() == iceberg.EntryContentEqDeletes:
+		files, rows = "removed-equality-delete-files", "removed-equality-deletes"
+	case f.FileFormat() == iceberg.PuffinFile:
+		files = "removed-dvs"
+	}
+	y.deletes["removed-delete-files"]++
+	y.deletes[files]++
+	y.deletes[rows] += f.Count()
+	if size := f.ContentSizeInBytes(); size != nil {
+		y.removedBytes += *size
+	} else {
+		y.removedBytes += f.FileSizeBytes()
+	}
 }
 
 func (y *tally) touch(f iceberg.DataFile) {
@@ -42,6 +69,9 @@ func (y *tally) touch(f iceberg.DataFile) {
 func (y *tally) summary(c alteration, parent *icebergtable.Snapshot) *icebergtable.Summary {
 	p := make(iceberg.Properties)
 	maps.Copy(p, c.summary)
+	for key, n := range y.deletes {
+		p[key] = strconv.FormatInt(n, 10)
+	}
 	for key, n := range map[string]int64{
 		"added-data-files": y.addedFiles, "added-records": y.addedRows, "added-files-size": y.addedBytes,
 		"deleted-data-files": y.removedFiles, "deleted-records": y.removedRows, "removed-files-size": y.removedBytes,
@@ -53,8 +83,9 @@ func (y *tally) summary(c alteration, parent *icebergtable.Snapshot) *icebergtab
 	}
 	for key, grown := range map[string]int64{
 		"total-data-files": y.addedFiles - y.removedFiles, "total-records": y.addedRows - y.removedRows,
-		"total-files-size": y.addedBytes - y.removedBytes, "total-delete-files": 0, "total-position-deletes": 0,
-		"total-equality-deletes": 0,
+		"total-files-size": y.addedBytes - y.removedBytes, "total-delete-files": -y.deletes["removed-delete-files"],
+		"total-position-deletes": -y.deletes["removed-position-deletes"],
+		"total-equality-deletes": -y.deletes["removed-equality-deletes"],
 	} {
 		before, known := totalBefore(parent, key)
 		if known && before+grown >= 0 {

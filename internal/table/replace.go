@@ -22,9 +22,10 @@ var errRows = errors.New("the files that come do not hold as many rows as those 
 
 // fitting is the replacements of an attempt that fit the table, as one change.
 type fitting struct {
-	ids    []string
-	add    []addition
-	remove map[string]bool
+	ids     []string
+	add     []addition
+	remove  map[string]bool
+	deletes map[string]bool // keys of delete files that no data file needs after it
 }
 
 // fit sorts replacements by whether they fit the table: every file that goes is live, is in the partition of those that
@@ -32,25 +33,27 @@ type fitting struct {
 // stale: another writer changed what they were made from.
 //
 // Rows that come keep the highest sequence number of those that go. So a delete that is committed after the files were
-// read, with a higher number, still applies to them (specification, "Scan Planning").
+// read, with a higher number, still applies to them (specification, "Scan Planning"). Rows that were written anew: see
+// fitRewrite.
 func (p *producer) fit(ctx context.Context, all []record.Replacement) (f fitting, stale []string, err error) {
 	f.remove = make(map[string]bool)
-	wanted := make(map[string]bool)
+	wanted, rewrites := make(map[string]bool), false
 	for _, r := range all {
 		for _, path := range r.Remove {
 			wanted[path] = true
 		}
+		rewrites = rewrites || r.Rewrite != nil
 	}
 	found, err := p.find(ctx, wanted)
 	if err != nil {
 		return f, nil, err
 	}
-	deletes, err := p.deletes(ctx)
+	deletes, err := p.index(ctx)
 	if err != nil {
 		return f, nil, err
 	}
 	for _, r := range all {
-		added, sequence, ok, err := p.fitOne(r, found, deletes)
+		fitted, ok, err := p.fitOne(r, found, deletes)
 		if err != nil {
 			return f, nil, fmt.Errorf("replacement %s: %w", r.ID, err)
 		}
@@ -62,12 +65,13 @@ func (p *producer) fit(ctx context.Context, all []record.Replacement) (f fitting
 			f.remove[path] = true
 			delete(found, path) // two replacements of one file do not both fit
 		}
-		for _, file := range added {
-			f.add = append(f.add, addition{file, sequence})
-		}
+		f.add = append(f.add, fitted...)
 		f.ids = append(f.ids, r.ID)
 	}
-	return f, stale, nil
+	if rewrites && len(f.ids) > 0 {
+		f.deletes, err = p.unneeded(ctx, deletes, f)
+	}
+	return f, stale, err
 }
 
 // find looks for live data files, in the newest manifests first.
@@ -115,19 +119,19 @@ func (p *producer) deletes(ctx context.Context) ([]iceberg.ManifestEntry, error)
 	return all, nil
 }
 
-// fitOne gives the files that come and the sequence number of their rows, or false.
+// fitOne gives the files that come with the sequence number of their rows, or false.
 func (p *producer) fitOne(
-	r record.Replacement, found map[string]iceberg.ManifestEntry, deletes []iceberg.ManifestEntry,
-) (added []iceberg.DataFile, sequence int64, ok bool, err error) {
-	if len(r.Remove) == 0 || len(r.Add) == 0 {
-		return nil, 0, false, fmt.Errorf("it removes %d files and adds %d", len(r.Remove), len(r.Add))
+	r record.Replacement, found map[string]iceberg.ManifestEntry, deletes *deleteIndex,
+) (added []addition, ok bool, err error) {
+	if r.Rewrite == nil && (len(r.Remove) == 0 || len(r.Add) == 0) {
+		return nil, false, fmt.Errorf("it removes %d files and adds %d", len(r.Remove), len(r.Add))
 	}
 	var gone []iceberg.ManifestEntry
 	var rows int64
 	for _, path := range r.Remove {
 		e := found[path]
 		if e == nil {
-			return nil, 0, false, nil
+			return nil, false, nil
 		}
 		gone = append(gone, e)
 		rows += e.DataFile().Count()
@@ -135,28 +139,54 @@ func (p *producer) fitOne(
 	for _, f := range r.Add {
 		file, err := p.table.icebergFile(f)
 		if err != nil {
-			return nil, 0, false, err
+			return nil, false, err
 		}
-		added = append(added, file)
+		added = append(added, addition{file: file})
 		rows -= f.Rows
 	}
-	if rows != 0 {
-		return nil, 0, false, fmt.Errorf("%w: %d more go than come", errRows, rows)
+	if r.Rewrite != nil {
+		rows -= r.Rewrite.Deleted
 	}
+	if rows != 0 {
+		return nil, false, fmt.Errorf("%w: %d more go than come", errRows, rows)
+	}
+	if err := samePartition(gone, added); err != nil {
+		return nil, false, err
+	}
+	var sequence int64
+	if r.Rewrite != nil {
+		sequence, ok = p.fitRewrite(r.Rewrite, gone, deletes)
+	} else {
+		sequence, ok = p.fitJoin(gone, deletes)
+	}
+	for i := range added {
+		added[i].sequence = sequence
+	}
+	return added, ok, nil
+}
+
+// samePartition refuses to move rows from one partition to another.
+func samePartition(gone []iceberg.ManifestEntry, added []addition) error {
+	for _, e := range gone {
+		for _, a := range added {
+			if partitionKey(e.DataFile()) != partitionKey(a.file) {
+				return fmt.Errorf("file %s is not in the partition of the files that come", e.DataFile().FilePath())
+			}
+		}
+	}
+	return nil
+}
+
+// fitJoin tells whether all deletes treat the files that go alike, whose rows then have the sequence number.
+func (p *producer) fitJoin(gone []iceberg.ManifestEntry, deletes *deleteIndex) (sequence int64, ok bool) {
 	low, high := gone[0].SequenceNum(), gone[0].SequenceNum()
 	for _, e := range gone {
 		low, high = min(low, e.SequenceNum()), max(high, e.SequenceNum())
 	}
-	key := partitionKey(added[0])
-	for _, e := range gone {
-		if partitionKey(e.DataFile()) != key {
-			return nil, 0, false, fmt.Errorf("file %s is not in the partition of the files that come",
-				e.DataFile().FilePath())
-		}
-	}
-	return added, high, !slices.ContainsFunc(deletes, func(d iceberg.ManifestEntry) bool {
-		return p.splits(d, gone, key, low, high)
-	}), nil
+	key := partitionKey(gone[0].DataFile())
+	return high, !slices.ContainsFunc(deletes.all, func(d *deleteEntry) bool {
+		return p.splits(d.entry, gone, key, low, high)
+	})
 }
 
 // splits tells whether a delete file would not apply to the joined rows as it applies to the files that go. An equality
