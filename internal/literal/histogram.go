@@ -3,6 +3,8 @@ package literal
 import (
 	"encoding/binary"
 	"math"
+
+	"firn/internal/prefetch"
 )
 
 // histogram counts how often each byte occurs.
@@ -46,7 +48,9 @@ func (h *histogram) sample(src []byte) {
 	const runs = sampleBytes / sampleRun
 	step := (len(src) - sampleRun) / (runs - 1)
 	for i := range runs {
-		for _, x := range src[i*step : i*step+sampleRun] {
+		at := i * step
+		prefetch.Bytes(src[min(at+step, len(src)-sampleRun):][:sampleRun])
+		for _, x := range src[at : at+sampleRun] {
 			h[x]++
 		}
 	}

@@ -14,6 +14,7 @@ loop:
 	CMPQ    CX, $8
 	JLT     done
 	MOVQ    -8(SI)(CX*1), R10
+	PREFETCHT0 -1024(SI)(CX*1) // a page that was filled little by little is not in the cache
 	MOVQ    R10, R11
 	MOVQ    R10, R12
 	SHRQ    $48, R11

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"firn/internal/record"
 )
 
@@ -98,6 +100,11 @@ func (l *leaf) take(f *File, c *record.Column, v vector, i, k int) span {
 		n = max(n, 0)
 		return span{n, n, n, n * l.width}
 	}
+	if v.def == nil && v.rep == nil && l.physical == format.ByteArray && l.page.entries > 0 {
+		n := max(0, min(len(v.index)-i, entriesLeft, rowsLeft))
+		n, bytes := takeByteArrays(c.Bytes, v.dense[k:k+n], bytesLeft, spanBytes)
+		return span{n, n, n, bytes}
+	}
 	var s span
 	for i+s.entries < len(v.index) && s.bytes < spanBytes {
 		row := l.row(c, v, i+s.entries, k+s.count)
@@ -108,6 +115,19 @@ func (l *leaf) take(f *File, c *record.Column, v vector, i, k int) span {
 		s = span{s.entries + row.entries, s.rows + 1, s.count + row.count, s.bytes + row.bytes}
 	}
 	return s
+}
+
+// takeByteArrays is how many of the values, one a row, fit into so many bytes of PLAIN, and their bytes. It stops once
+// they have spanBytes.
+func takeByteArrays(values [][]byte, dense []int32, bytesLeft, spanBytes int) (n, bytes int) {
+	for _, x := range dense {
+		more := bytes + 4 + len(values[x])
+		if more > bytesLeft || bytes >= spanBytes {
+			break
+		}
+		n, bytes = n+1, more
+	}
+	return n, bytes
 }
 
 // row is the span of the row that starts at entry i, value k.

@@ -87,6 +87,36 @@ func TestColumnIsJudgedAgain(t *testing.T) {
 	}
 }
 
+// A column that stays what it is is judged ever less often, one that has changed as often as a new one.
+func TestJudgementsBackOffWhileTheyAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	w, k, body := &workspace{}, &learned{}, bodies(r, 64<<10)
+	judge := func(kind way) int64 {
+		t.Helper()
+		p := &k.kinds[pageOfValues]
+		p.due = 0
+		if _, err := w.appendPage(k, pageOfValues, 0, nil, body[kind], 0); err != nil {
+			t.Fatal(err)
+		}
+		if p.way != kind {
+			t.Fatalf("way %d, want %d", p.way, kind)
+		}
+		return p.due
+	}
+	for i, step := range []struct {
+		body way
+		want int64
+	}{
+		{wayLiterals, judgeBytes}, {wayLiterals, 2 * judgeBytes}, {wayLiterals, 4 * judgeBytes}, {wayStored, judgeBytes},
+		{wayStored, 2 * judgeBytes}, {wayStored, 4 * judgeBytes}, {wayStored, 8 * judgeBytes},
+		{wayStored, judgeBytesMax}, {wayStored, judgeBytesMax}, {wayFast, judgeBytes},
+	} {
+		if due := judge(step.body); due != step.want {
+			t.Errorf("judgement %d: the next after %d bytes, want %d", i, due, step.want)
+		}
+	}
+}
+
 func TestLevelAskedForIsUsed(t *testing.T) {
 	var text []byte
 	for i := range 4000 {
