@@ -32,15 +32,17 @@ func newTableCompactCommand(g *globalOptions, o *tableOptions) *cobra.Command {
 	var c compactOptions
 	cmd := &cobra.Command{
 		Use:   "compact [TABLE]",
-		Short: "Join the small files of a table",
+		Short: "Join the small files of a table, and write those with deleted rows anew",
 		Long: `Join the data files of each partition that are smaller than half of --target-size into files of about that
-size, for tables of which no job joins them. Bytes are copied, as a job does it, and nothing is decoded. The files are
-committed a few thousand at a time, so that one that is stopped goes on where it was when it is run again. Jobs may run
-on, and others may delete rows meanwhile: what no longer fits is given up.
+size, for tables of which no job joins them. Bytes are copied, as a job does it, and nothing is decoded.
 
-Files are left alone, and listed, when delete files may apply to them, when their columns are not those of the table's
-schema, and when they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it
-takes.`,
+The rows of files are read and written anew, without those that are deleted, where delete files may apply to them,
+whatever their size, and where small ones have other columns or types than the table's schema has by now. Delete files
+that no data file needs after that go as well. This takes many times the CPU of a join.
+
+The files are committed some at a time, so that a run that is stopped goes on where it was when it is run again. Jobs may
+run on, and others may delete rows meanwhile: what no longer fits is given up. Files are left alone, and listed, when
+they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it takes.`,
 		Example: "  firn table compact db.orders --job orders.yaml --dry-run",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,10 +74,19 @@ type compactPlan struct {
 	FilesIn  int              `json:"files_in"`
 	FilesOut int              `json:"files_out"`
 	Bytes    int64            `json:"bytes"`
+	Rewrite  rewritePlan      `json:"rewrite"`
 	Left     []table.LeftFile `json:"left"`
 
-	joins   [][]upkeep.Candidate
+	work    upkeep.Work
 	columns int
+}
+
+// rewritePlan is the part of a pass whose rows are read and written anew.
+type rewritePlan struct {
+	Files          int   `json:"files"`
+	Bytes          int64 `json:"bytes"`
+	WithDeletes    int   `json:"files_with_deletes"`
+	DeletesDropped int   `json:"deletes_dropped"` // delete files that nothing needs after it
 }
 
 func planCompaction(ctx context.Context, t *table.Table, c compactOptions) (compactPlan, error) {
@@ -83,26 +94,46 @@ func planCompaction(ctx context.Context, t *table.Table, c compactOptions) (comp
 	if err != nil {
 		return compactPlan{}, err
 	}
-	groups := make([][]upkeep.Candidate, len(found.Groups))
-	for i, g := range found.Groups {
-		for _, f := range g {
-			groups[i] = append(groups[i], upkeep.Candidate{Path: f.Path, Bytes: f.Bytes})
-		}
-	}
 	names, err := parquet.ColumnNames(t.Schema())
 	if err != nil {
 		return compactPlan{}, err
 	}
 	p := compactPlan{Left: found.Left, columns: len(names)}
-	p.joins = upkeep.PlanCompaction(groups, c.targetBytes, p.columns)
-	p.FilesOut = len(p.joins)
-	for _, join := range p.joins {
-		p.FilesIn += len(join)
-		for _, f := range join {
-			p.Bytes += f.Bytes
+	p.work.Joins = upkeep.PlanCompaction(candidates(found.Groups), c.targetBytes, p.columns)
+	p.work.Rewrites = upkeep.PlanRewrites(candidates(found.Rewritable), c.targetBytes, p.columns)
+	p.work.DropDeletes = len(found.Deletes) > 0
+	p.FilesOut = len(p.work.Joins)
+	p.FilesIn, p.Bytes = sumOf(p.work.Joins)
+	p.Rewrite.Files, p.Rewrite.Bytes = sumOf(p.work.Rewrites)
+	p.Rewrite.DeletesDropped = len(found.Deletes)
+	for _, g := range found.Rewritable {
+		for _, f := range g {
+			if f.Deletes > 0 {
+				p.Rewrite.WithDeletes++
+			}
 		}
 	}
 	return p, nil
+}
+
+func candidates(groups [][]table.SmallFile) [][]upkeep.Candidate {
+	out := make([][]upkeep.Candidate, len(groups))
+	for i, g := range groups {
+		for _, f := range g {
+			out[i] = append(out[i], upkeep.Candidate{Path: f.Path, Bytes: f.Bytes})
+		}
+	}
+	return out
+}
+
+func sumOf(all [][]upkeep.Candidate) (files int, bytes int64) {
+	for _, some := range all {
+		files += len(some)
+		for _, f := range some {
+			bytes += f.Bytes
+		}
+	}
+	return files, bytes
 }
 
 func compactTable(ctx context.Context, g *globalOptions, t *table.Table, c compactOptions) error {
@@ -130,7 +161,8 @@ func compactTable(ctx context.Context, g *globalOptions, t *table.Table, c compa
 	return errors.Join(err, printCompacted(g.Stdout, done, p))
 }
 
-// compactAll makes one pass after the other: one joins a bounded number of files into one, which may be small still.
+// compactAll makes one pass after the other: one joins a bounded number of files into one, which may be small still, and
+// what was written anew is joined by the next. Only the first writes files anew: others may go on deleting rows.
 func compactAll(
 	ctx context.Context, g *globalOptions, t *table.Table, c compactOptions, p *compactPlan,
 ) (all upkeep.Compacted, err error) {
@@ -138,9 +170,9 @@ func compactAll(
 	if err != nil {
 		return all, err
 	}
-	var joined atomic.Int64
-	for len(p.joins) > 0 {
-		one, err := compactOnce(ctx, g, t, k, *p, &joined)
+	var done atomic.Int64
+	for len(p.work.Joins) > 0 || len(p.work.Rewrites) > 0 || p.work.DropDeletes {
+		one, err := compactOnce(ctx, g, t, k, c, *p, &done)
 		all = all.Plus(one)
 		if err != nil || one.FilesIn == 0 || len(one.Failed) > 0 {
 			return all, err
@@ -151,34 +183,50 @@ func compactAll(
 		if *p, err = planCompaction(ctx, t, c); err != nil {
 			return all, err
 		}
+		p.work.Rewrites, p.work.DropDeletes = nil, false
 	}
 	return all, nil
 }
 
 func compactOnce(
-	ctx context.Context, g *globalOptions, t *table.Table, k *table.Committer, p compactPlan, joined *atomic.Int64,
+	ctx context.Context, g *globalOptions, t *table.Table, k *table.Committer, c compactOptions, p compactPlan,
+	done *atomic.Int64,
 ) (upkeep.Compacted, error) {
 	log := slog.New(slog.NewTextHandler(g.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	compaction, err := wire.Compaction(t, k, runtime.GOMAXPROCS(0), log)
+	compaction, err := wire.Compaction(t, k, c.targetBytes, runtime.GOMAXPROCS(0), log)
 	if err != nil {
 		return upkeep.Compacted{}, err
 	}
-	joined.Store(0)
-	compaction.Progress = func(files int) { joined.Add(int64(files)) }
+	joined, _ := sumOf(p.work.Joins)
+	rewritten, _ := sumOf(p.work.Rewrites)
+	done.Store(0)
+	compaction.Progress = func(files int) { done.Add(int64(files)) }
 	stop := bar{
-		title: "compact", total: int64(p.FilesIn), done: joined.Load,
-		text: func() string { return fmt.Sprintf("%d of %d files joined", joined.Load(), p.FilesIn) },
+		title: "compact", total: int64(joined + rewritten), done: done.Load,
+		text: func() string {
+			if n := done.Load(); n > int64(joined) {
+				return fmt.Sprintf("%d of %d files written anew", n-int64(joined), rewritten)
+			}
+			return fmt.Sprintf("%d of %d files joined", done.Load(), joined)
+		},
 	}.show(ctx, g.Stderr)
 	defer stop()
-	return compaction.Run(ctx, p.joins)
+	return compaction.Run(ctx, p.work)
 }
 
 func printCompactPlan(w io.Writer, p compactPlan) error {
 	l := &lines{w: w}
-	l.printf("%d files of %s would become %d\n", p.FilesIn, humanize.Bytes(uint64(max(p.Bytes, 0))), p.FilesOut)
 	batch := upkeep.CompactionBatchFiles(p.columns)
+	l.printf("%d files of %s would become %d\n", p.FilesIn, humanize.Bytes(uint64(max(p.Bytes, 0))), p.FilesOut)
 	l.printf("requests: %d files read, %d written, at least %d commits\n", p.FilesIn, p.FilesOut,
 		(p.FilesIn+batch-1)/batch)
+	if r := p.Rewrite; r.Files > 0 {
+		l.printf("%d files of %s would be written anew, %d of them because of deletes\n", r.Files,
+			humanize.Bytes(uint64(max(r.Bytes, 0))), r.WithDeletes)
+	}
+	if n := p.Rewrite.DeletesDropped; n > 0 {
+		l.printf("%d delete files would not be needed any more, and go\n", n)
+	}
 	printLeft(l, p.Left)
 	return l.err
 }
@@ -187,11 +235,17 @@ func printCompacted(w io.Writer, done upkeep.Compacted, p compactPlan) error {
 	l := &lines{w: w}
 	l.printf("%d files became %d of %s, in %d commits\n", done.FilesIn, done.FilesOut,
 		humanize.Bytes(uint64(max(done.Bytes, 0))), done.Commits)
+	if done.Rewritten > 0 {
+		l.printf("%d of them were written anew, without %d deleted rows\n", done.Rewritten, done.Deleted)
+	}
+	if done.DeletesDropped > 0 {
+		l.printf("%d delete files went, which nothing needs any more\n", done.DeletesDropped)
+	}
 	if n := done.Stale + done.Gone; n > 0 {
 		l.printf("%d files were changed by others meanwhile, and are left: run the command again\n", n)
 	}
 	for _, f := range done.Failed {
-		l.printf("%d files could not be joined: %s\n", f.Files, f.Error)
+		l.printf("%d files could not be compacted: %s\n", f.Files, f.Error)
 	}
 	printLeft(l, p.Left)
 	return l.err

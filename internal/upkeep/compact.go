@@ -3,10 +3,12 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"firn/internal/parquet"
 	"firn/internal/record"
 )
 
@@ -23,6 +25,16 @@ func CompactionSmall(targetBytes int64) int64 { return policy{target: targetByte
 // target size. A file beside which none is left stays. The more columns of values there are, the fewer files are joined
 // at once, which bounds the memory for their descriptions and footers.
 func PlanCompaction(groups [][]Candidate, targetBytes int64, columns int) (joins [][]Candidate) {
+	return planFiles(groups, targetBytes, columns, 2)
+}
+
+// PlanRewrites says which files are written anew together, as PlanCompaction does. None stays.
+func PlanRewrites(groups [][]Candidate, targetBytes int64, columns int) (rewrites [][]Candidate) {
+	return planFiles(groups, targetBytes, columns, 1)
+}
+
+// planFiles leaves out what would be of fewer files than least.
+func planFiles(groups [][]Candidate, targetBytes int64, columns, least int) (plan [][]Candidate) {
 	most := joinFilesMax(columns)
 	for _, group := range groups {
 		var bytes, done int64
@@ -36,27 +48,47 @@ func PlanCompaction(groups [][]Candidate, targetBytes int64, columns int) (joins
 			if i < len(group)-1 && done < each && i+1-begin < most {
 				continue
 			}
-			if i > begin {
-				joins = append(joins, group[begin:i+1])
+			if i+1-begin >= least {
+				plan = append(plan, group[begin:i+1])
 			}
 			begin, done = i+1, 0
 		}
 	}
-	return joins
+	return plan
 }
 
-// Compaction joins small files of a table by hand. All fields are required unless said otherwise.
+// Compaction makes fewer and plainer files of a table's by hand: it joins small ones, and writes those anew that cannot
+// be joined. All fields are required unless said otherwise.
 type Compaction struct {
 	// Config says how files are read, made and written. Live, AgeMax and TargetBytes of it are not asked.
 	Config  Config
 	Columns int // of values, in the table's schema
+	// FileBytes is the size of files that are written anew.
+	FileBytes int64
 	// Describe is the descriptions of those of the files that are live now, by path.
 	Describe func(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error)
+	// Head is those of the files that are live now, with what is needed to read their rows.
+	Head func(ctx context.Context, paths map[string]bool) (Head, error)
 	// Commit makes replacements visible. Those that are neither replaced nor stale, and all where it fails, are of unknown
 	// outcome: their files stay.
-	Commit func(ctx context.Context, all []record.Replacement) (replaced, stale []string, err error)
-	// Progress is told of files that were joined and committed, or given up. It is called by one goroutine at a time.
+	Commit func(ctx context.Context, all []record.Replacement) (Committed, error)
+	// Progress is told of files that were joined or written anew, and committed, or given up. It is called by one
+	// goroutine at a time.
 	Progress func(files int)
+}
+
+// Committed is what became of replacements, by id.
+type Committed struct {
+	Replaced, Stale []string
+	DeletesDropped  int // delete files that went with them
+}
+
+// Work is what a compaction does.
+type Work struct {
+	Joins    [][]Candidate // files to be joined with each other as they are
+	Rewrites [][]Candidate // files of one partition whose rows are read and written anew
+	// DropDeletes commits even if there is nothing to write anew, to have delete files dropped that no data file needs.
+	DropDeletes bool
 }
 
 // Compacted is what became of a compaction.
@@ -65,12 +97,18 @@ type Compacted struct {
 	FilesOut int   `json:"files_out"` // in their place
 	Bytes    int64 `json:"bytes"`     // of those that came
 	Commits  int   `json:"commits"`
-	// Stale counts files that were joined in vain, since another writer replaced them or deleted rows of them meanwhile.
+	// Stale counts files that were joined or written anew in vain, since another writer replaced them or deleted rows of
+	// them meanwhile.
 	Stale int `json:"stale"`
 	// Gone counts files that were not live any more when their turn came, or were of another schema by then, and those
 	// that were to be joined with them.
 	Gone int `json:"gone"`
-	// Failed says why files could not be joined. They stay as they are.
+	// Rewritten is the part of FilesIn whose rows were read and written anew, and Deleted the rows that delete files had
+	// taken away of them. DeletesDropped is the delete files that went since nothing needs them any more.
+	Rewritten      int   `json:"rewritten"`
+	Deleted        int64 `json:"deleted_rows"`
+	DeletesDropped int   `json:"deletes_dropped"`
+	// Failed says why files could not be joined or written anew. They stay as they are.
 	Failed []FailedJoin `json:"failed,omitempty"`
 }
 
@@ -78,11 +116,12 @@ type Compacted struct {
 func (c Compacted) Plus(o Compacted) Compacted {
 	return Compacted{
 		c.FilesIn + o.FilesIn, c.FilesOut + o.FilesOut, c.Bytes + o.Bytes, c.Commits + o.Commits, c.Stale + o.Stale,
-		c.Gone + o.Gone, slices.Concat(c.Failed, o.Failed),
+		c.Gone + o.Gone, c.Rewritten + o.Rewritten, c.Deleted + o.Deleted, c.DeletesDropped + o.DeletesDropped,
+		slices.Concat(c.Failed, o.Failed),
 	}
 }
 
-// FailedJoin is files that could not be joined with each other.
+// FailedJoin is files that could not be joined with each other, or not be written anew.
 type FailedJoin struct {
 	Files int    `json:"files"`
 	Error string `json:"error"`
@@ -94,86 +133,166 @@ func joinFilesMax(columns int) int { return max(2, min(partsMax, packedBytesMax/
 // CompactionBatchFiles is how many files of so many columns are described, joined and committed at a time.
 func CompactionBatchFiles(columns int) int { return 2 * joinFilesMax(columns) }
 
-// Run joins and commits, a bounded number of files at a time: whenever it ends, what was committed stays, and another
-// run has the rest to do. What it made and did not hand over to Commit, or what was stale, it removes; where it is
-// killed, such files are orphans.
-func (c Compaction) Run(ctx context.Context, joins [][]Candidate) (Compacted, error) {
+// Run joins, writes anew and commits, a bounded number of files at a time: whenever it ends, what was committed stays,
+// and another run has the rest to do. Files that turn out not to have the schema's types are written anew instead of
+// joined. What it made and did not hand over to Commit, or what was stale, it removes; where it is killed, such files are
+// orphans.
+func (c Compaction) Run(ctx context.Context, work Work) (Compacted, error) {
 	var out Compacted
 	r, err := New(c.Config)
 	if err != nil {
 		return out, err
 	}
-	for len(joins) > 0 && err == nil {
-		n, files := 1, len(joins[0])
-		for n < len(joins) && files+len(joins[n]) <= CompactionBatchFiles(c.Columns) {
-			files += len(joins[n])
-			n++
-		}
-		err = c.batch(ctx, r, joins[:n], &out)
-		r.removeUnneeded(context.WithoutCancel(ctx))
-		c.Progress(files)
-		joins = joins[n:]
-	}
+	run := compacting{Compaction: c, rollup: r, out: &out, rewrites: work.Rewrites}
+	err = run.all(ctx, work)
 	return out, errors.Join(err, r.kept.close())
 }
 
-// batch joins some and commits them at once.
-func (c Compaction) batch(ctx context.Context, r *Rollup, joins [][]Candidate, out *Compacted) error {
-	wanted := make(map[string]bool)
-	for _, join := range joins {
-		for _, f := range join {
-			wanted[f.Path] = true
-		}
+// compacting is one run of a compaction.
+type compacting struct {
+	Compaction
+	rollup   *Rollup
+	out      *Compacted
+	rewrites [][]Candidate // to come
+	// rewriting says that the joins are over.
+	rewriting bool
+}
+
+func (c *compacting) all(ctx context.Context, work Work) error {
+	if err := c.batches(ctx, work.Joins, math.MaxInt64, c.joinBatch); err != nil {
+		return err
 	}
-	described, err := c.Describe(ctx, wanted)
+	c.rewriting = true
+	if len(c.rewrites) == 0 && work.DropDeletes {
+		return c.dropDeletes(ctx)
+	}
+	return c.batches(ctx, c.rewrites, rewriteBatchFiles*c.FileBytes, c.rewriteBatch)
+}
+
+// batches does some at a time, of a bounded number of files and, beyond one, of bytes.
+func (c *compacting) batches(
+	ctx context.Context, all [][]Candidate, bytesMax int64, do func(context.Context, [][]Candidate) error,
+) error {
+	for len(all) > 0 {
+		n, files, bytes := 0, 0, int64(0)
+		for _, some := range all {
+			for _, f := range some {
+				bytes += f.Bytes
+			}
+			if n > 0 && (files+len(some) > CompactionBatchFiles(c.Columns) || bytes > bytesMax) {
+				break
+			}
+			n, files = n+1, files+len(some)
+		}
+		before := len(c.rewrites)
+		err := do(ctx, all[:n])
+		c.rollup.removeUnneeded(context.WithoutCancel(ctx))
+		for _, later := range c.rewrites[before:] { // their turn comes again
+			files -= len(later)
+		}
+		c.Progress(files)
+		if err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+// joinBatch joins some and commits them at once.
+func (c *compacting) joinBatch(ctx context.Context, joins [][]Candidate) error {
+	described, err := c.Describe(ctx, pathsOf(joins))
 	if err != nil {
 		return err
 	}
-	made, err := c.join(ctx, r, joins, described, out)
-	if err == nil && len(made) > 0 {
-		return c.commit(ctx, r, made, out)
+	made, err := c.join(ctx, joins, described)
+	return c.finish(ctx, made, err)
+}
+
+func pathsOf(all [][]Candidate) map[string]bool {
+	paths := make(map[string]bool)
+	for _, some := range all {
+		for _, f := range some {
+			paths[f.Path] = true
+		}
 	}
-	for _, x := range made {
-		r.unneed(x.file.Path)
+	return paths
+}
+
+// finish commits what was made, or gives it up after an error.
+func (c *compacting) finish(ctx context.Context, made []record.Replacement, err error) error {
+	if err == nil && len(made) > 0 {
+		return c.commit(ctx, made)
+	}
+	for _, r := range made {
+		c.giveUp(r)
 	}
 	return err
 }
 
+func (c *compacting) giveUp(r record.Replacement) {
+	for _, f := range r.Add {
+		c.rollup.unneed(f.Path)
+	}
+}
+
 // join makes the files, several at once.
-func (c Compaction) join(
-	ctx context.Context, r *Rollup, joins [][]Candidate, described map[string]record.DataFile, out *Compacted,
-) (made []*replacement, err error) {
-	all := make([]*replacement, len(joins))
-	failed := make([]error, len(joins))
-	group, joining := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, c.Config.Parallel))
-	for i, join := range joins {
+func (c *compacting) join(
+	ctx context.Context, joins [][]Candidate, described map[string]record.DataFile,
+) ([]record.Replacement, error) {
+	r := c.rollup
+	return c.several(ctx, joins, c.Config.Parallel, func(ctx context.Context, join []Candidate) (record.Replacement, error) {
 		parts := r.asParts(join, described)
 		if parts == nil {
-			out.Gone += len(join)
-			continue
+			return record.Replacement{}, errGone
 		}
+		opened := r.open(ctx, parts)
+		x, _, err := r.join(ctx, parts, opened)
+		opened.close()
+		r.kept.release(paths(parts)...)
+		if err != nil {
+			return record.Replacement{}, err
+		}
+		return record.Replacement{ID: x.id, Remove: paths(x.parts), Add: []record.DataFile{x.file}}, nil
+	})
+}
+
+// errGone says that files are not live any more, or of another schema by now.
+var errGone = errors.New("the files are gone")
+
+// several makes replacements, some at once. An error of the store, and the end of ctx, end all; another one is of those
+// files.
+func (c *compacting) several(
+	ctx context.Context, all [][]Candidate, atOnce int,
+	do func(context.Context, []Candidate) (record.Replacement, error),
+) (made []record.Replacement, err error) {
+	results, failed := make([]record.Replacement, len(all)), make([]error, len(all))
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, atOnce))
+	for i, files := range all {
 		group.Go(func() error {
-			opened := r.open(joining, parts)
-			x, _, err := r.join(joining, parts, opened)
-			opened.close()
-			r.kept.release(paths(parts)...)
-			all[i] = x
+			results[i], failed[i] = do(working, files)
 			var storing *storeError
-			if joining.Err() != nil || errors.As(err, &storing) {
-				return err
+			if working.Err() != nil || errors.As(failed[i], &storing) {
+				return failed[i]
 			}
-			failed[i] = err
 			return nil
 		})
 	}
 	err = group.Wait()
 	for i, fault := range failed {
-		if fault != nil {
-			out.Failed = append(out.Failed, FailedJoin{len(joins[i]), fault.Error()})
+		switch {
+		case fault == nil:
+			made = append(made, results[i])
+		case errors.Is(fault, errGone):
+			c.out.Gone += len(all[i])
+		case errors.Is(fault, parquet.ErrSchemaDiffers) && len(all[i]) > 1 && err == nil && !c.rewriting:
+			c.rewrites = append(c.rewrites, all[i])
+		default:
+			c.out.Failed = append(c.out.Failed, FailedJoin{len(all[i]), fault.Error()})
 		}
 	}
-	return slices.DeleteFunc(all, func(x *replacement) bool { return x == nil }), err
+	return made, err
 }
 
 // asParts is nil where a file is not live any more, or the schema is another one by now.
@@ -194,28 +313,34 @@ func (r *Rollup) asParts(join []Candidate, described map[string]record.DataFile)
 }
 
 // commit makes files visible, and has those removed that do not fit.
-func (c Compaction) commit(ctx context.Context, r *Rollup, made []*replacement, out *Compacted) error {
-	byID := make(map[string]*replacement, len(made))
-	all := make([]record.Replacement, len(made))
-	for i, x := range made {
-		byID[x.id] = x
-		all[i] = record.Replacement{ID: x.id, Remove: paths(x.parts), Add: []record.DataFile{x.file}}
+func (c *compacting) commit(ctx context.Context, all []record.Replacement) error {
+	byID := make(map[string]record.Replacement, len(all))
+	for _, r := range all {
+		byID[r.ID] = r
 	}
-	replaced, stale, err := c.Commit(ctx, all)
+	done, err := c.Commit(ctx, all)
 	if err != nil {
 		return err
 	}
-	if len(replaced) > 0 {
-		out.Commits++
+	if len(done.Replaced) > 0 {
+		c.out.Commits++
 	}
-	for _, id := range replaced {
-		out.FilesIn += len(byID[id].parts)
-		out.FilesOut++
-		out.Bytes += byID[id].file.SizeBytes
+	c.out.DeletesDropped += done.DeletesDropped
+	for _, id := range done.Replaced {
+		r := byID[id]
+		c.out.FilesIn += len(r.Remove)
+		c.out.FilesOut += len(r.Add)
+		for _, f := range r.Add {
+			c.out.Bytes += f.SizeBytes
+		}
+		if r.Rewrite != nil {
+			c.out.Rewritten += len(r.Remove)
+			c.out.Deleted += r.Rewrite.Deleted
+		}
 	}
-	for _, id := range stale {
-		out.Stale += len(byID[id].parts)
-		r.unneed(byID[id].file.Path)
+	for _, id := range done.Stale {
+		c.out.Stale += len(byID[id].Remove)
+		c.giveUp(byID[id])
 	}
 	return nil
 }

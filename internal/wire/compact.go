@@ -16,9 +16,11 @@ import (
 // compactMemory is for small files of a remote store while they are joined, which a request each reads whole.
 const compactMemory = 256 << 20
 
-// Compaction is a compaction of a table by hand: it writes files by the table's properties, and commits by k. The
-// caller sets Progress.
-func Compaction(t *table.Table, k *table.Committer, parallel int, log *slog.Logger) (upkeep.Compaction, error) {
+// Compaction is a compaction of a table by hand into files of a size: it writes files by the table's properties, and
+// commits by k. The caller sets Progress.
+func Compaction(
+	t *table.Table, k *table.Committer, fileBytes int64, parallel int, log *slog.Logger,
+) (upkeep.Compaction, error) {
 	options, err := tableParquetOptions(t)
 	if err != nil {
 		return upkeep.Compaction{}, err
@@ -41,7 +43,7 @@ func Compaction(t *table.Table, k *table.Committer, parallel int, log *slog.Logg
 			Parquet: options, RowLineage: t.FormatVersion() >= 3, NewID: newID, Metrics: metric.NewJob("upkeep", nil),
 			Log: log, TargetBytes: 1, Parallel: parallel, MemoryBytesMax: compactMemory, Local: isLocal(t),
 		},
-		Columns: len(columns),
+		Columns: len(columns), FileBytes: fileBytes,
 		Describe: func(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error) {
 			now, err := t.Refresh(ctx)
 			if err != nil {
@@ -49,11 +51,33 @@ func Compaction(t *table.Table, k *table.Committer, parallel int, log *slog.Logg
 			}
 			return now.Describe(ctx, paths)
 		},
-		Commit: func(ctx context.Context, all []record.Replacement) (replaced, stale []string, err error) {
+		Head: func(ctx context.Context, paths map[string]bool) (upkeep.Head, error) { return headOf(ctx, t, paths) },
+		Commit: func(ctx context.Context, all []record.Replacement) (upkeep.Committed, error) {
 			out, err := k.Commit(ctx, nil, all...)
-			return out.Replaced, out.Stale, err
+			return upkeep.Committed{
+				Replaced: out.Replaced, Stale: out.Stale, DeletesDropped: out.DeletesDropped,
+			}, err
 		},
 	}, nil
+}
+
+// headOf is files as they are in the newest snapshot.
+func headOf(ctx context.Context, t *table.Table, paths map[string]bool) (upkeep.Head, error) {
+	now, err := t.Refresh(ctx)
+	if err != nil {
+		return upkeep.Head{}, err
+	}
+	live, err := now.Rewritable(ctx, paths)
+	if err != nil {
+		return upkeep.Head{}, err
+	}
+	head := upkeep.Head{
+		SnapshotID: live.SnapshotID, Files: make(map[string]upkeep.HeadFile, len(live.Files)), Field: now.EqualityField,
+	}
+	for path, f := range live.Files {
+		head.Files[path] = upkeep.HeadFile(f)
+	}
+	return head, nil
 }
 
 func isLocal(t *table.Table) bool {

@@ -207,7 +207,7 @@ func (s *shop) foreign() *icebergtable.Table {
 
 // compact runs one pass; commit is in place of the committer's, unless nil.
 func (s *shop) compact(
-	commit func(do func() ([]string, []string, error)) ([]string, []string, error),
+	commit func(do func() (upkeep.Committed, error)) (upkeep.Committed, error),
 ) (upkeep.Compacted, table.Joinable, error) {
 	s.Helper()
 	t := s.table()
@@ -215,30 +215,37 @@ func (s *shop) compact(
 	if err != nil {
 		s.Fatal(err)
 	}
-	var groups [][]upkeep.Candidate
-	for _, g := range found.Groups {
-		var group []upkeep.Candidate
-		for _, f := range g {
-			group = append(group, upkeep.Candidate{Path: f.Path, Bytes: f.Bytes})
-		}
-		groups = append(groups, group)
-	}
 	k, err := t.Upkeep(table.CommitterOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
-	c, err := Compaction(t, k, 2, slog.New(slog.DiscardHandler))
+	c, err := Compaction(t, k, 2<<20, 2, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.Fatal(err)
 	}
 	c.Progress = func(int) {}
 	if inner := c.Commit; commit != nil {
-		c.Commit = func(ctx context.Context, all []record.Replacement) ([]string, []string, error) {
-			return commit(func() ([]string, []string, error) { return inner(ctx, all) })
+		c.Commit = func(ctx context.Context, all []record.Replacement) (upkeep.Committed, error) {
+			return commit(func() (upkeep.Committed, error) { return inner(ctx, all) })
 		}
 	}
-	out, err := c.Run(s.Context(), upkeep.PlanCompaction(groups, 2<<20, c.Columns))
+	out, err := c.Run(s.Context(), upkeep.Work{
+		Joins:       upkeep.PlanCompaction(candidates(found.Groups), 2<<20, c.Columns),
+		Rewrites:    upkeep.PlanRewrites(candidates(found.Rewritable), 2<<20, c.Columns),
+		DropDeletes: len(found.Deletes) > 0,
+	})
 	return out, found, err
+}
+
+func candidates(groups [][]table.SmallFile) (out [][]upkeep.Candidate) {
+	for _, g := range groups {
+		var group []upkeep.Candidate
+		for _, f := range g {
+			group = append(group, upkeep.Candidate{Path: f.Path, Bytes: f.Bytes})
+		}
+		out = append(out, group)
+	}
+	return out
 }
 
 // check reads the table: the rows that must be there, each once, in so many data files.
@@ -346,7 +353,7 @@ func TestCompactionBesideOthers(t *testing.T) {
 			s.append("a", 3)
 			s.append("b", 4)
 			s.append("b", 5)
-			out, _, err := s.compact(func(do func() ([]string, []string, error)) ([]string, []string, error) {
+			out, _, err := s.compact(func(do func() (upkeep.Committed, error)) (upkeep.Committed, error) {
 				test.meanwhile(s, first)
 				return do()
 			})
@@ -367,8 +374,8 @@ func TestCompactionThatIsKilled(t *testing.T) {
 	s.append("a", 2)
 	s.append("a", 3)
 	killed := errors.New("killed")
-	_, _, err := s.compact(func(func() ([]string, []string, error)) ([]string, []string, error) {
-		return nil, nil, killed
+	_, _, err := s.compact(func(func() (upkeep.Committed, error)) (upkeep.Committed, error) {
+		return upkeep.Committed{}, killed
 	})
 	if !errors.Is(err, killed) {
 		t.Errorf("error %v", err)
@@ -383,19 +390,39 @@ func TestCompactionThatIsKilled(t *testing.T) {
 	s.check(1)
 }
 
-// Files whose rows delete files take away are left alone, and younger ones are joined.
-func TestCompactionLeavesDeletedRows(t *testing.T) {
-	s := openShop(t, "2")
-	s.append("a", 2)
-	s.append("a", 3)
-	s.deleteRow(1, nil)
-	s.append("a", 4)
-	s.append("a", 5)
-	out, found, err := s.compact(nil)
-	if err != nil || out.FilesIn != 2 || len(found.Left) != 2 {
-		t.Errorf("%+v, left %v, error %v", out, found.Left, err)
+// Files whose rows delete files take away are written anew without them, and younger ones are joined.
+func TestCompactionOfDeletedRows(t *testing.T) {
+	for _, version := range []string{"2", "3"} {
+		s := openShop(t, version)
+		s.append("a", 2)
+		s.append("a", 3)
+		s.deleteRow(1, nil)
+		s.append("a", 4)
+		s.append("a", 5)
+		out, found, err := s.compact(nil)
+		if err != nil || out.FilesIn != 4 || out.Rewritten != 2 || out.Deleted != 1 || len(found.Left) > 0 {
+			t.Errorf("%+v, left %v, error %v", out, found.Left, err)
+		}
+		s.check(2)
+		s.checkDeletes(0)
+		if out, _, err = s.compact(nil); err != nil || out.FilesIn != 2 || out.Rewritten != 0 {
+			t.Errorf("the next pass: %+v, error %v", out, err)
+		}
+		s.check(1)
 	}
-	s.check(3)
+}
+
+// checkDeletes wants so many delete files to be live.
+func (s *shop) checkDeletes(n int) {
+	s.Helper()
+	live, err := s.table().Files(s.Context(), table.FilesOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	live = slices.DeleteFunc(live, func(f table.FileInfo) bool { return f.Content == "data" })
+	if len(live) != n {
+		s.Errorf("%d delete files are live, want %d: %+v", len(live), n, live)
+	}
 }
 
 // A file that cannot be read is said, and holds up no other.
