@@ -40,8 +40,8 @@ The rows of files are read and written anew, without those that are deleted, whe
 whatever their size, and where small ones have other columns or types than the table's schema has by now. Delete files
 that no data file needs after that go as well. This takes many times the CPU of a join.
 
-The files are committed some at a time, so that a run that is stopped goes on where it was when it is run again. Jobs may
-run on, and others may delete rows meanwhile: what no longer fits is given up. Files are left alone, and listed, when
+The files are committed some at a time, so that a run that is stopped goes on where it was when it is run again. Jobs
+may run on, and others may delete rows meanwhile: what no longer fits is given up. Files are left alone, and listed, when
 they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it takes.`,
 		Example: "  firn table compact db.orders --job orders.yaml --dry-run",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
@@ -161,8 +161,8 @@ func compactTable(ctx context.Context, g *globalOptions, t *table.Table, c compa
 	return errors.Join(err, printCompacted(g.Stdout, done, p))
 }
 
-// compactAll makes one pass after the other: one joins a bounded number of files into one, which may be small still, and
-// what was written anew is joined by the next. Only the first writes files anew: others may go on deleting rows.
+// compactAll makes one pass after the other: one joins a bounded number of files into one, which may be small still, as
+// may be what was written anew. Only the first pass writes files anew: others may go on deleting rows.
 func compactAll(
 	ctx context.Context, g *globalOptions, t *table.Table, c compactOptions, p *compactPlan,
 ) (all upkeep.Compacted, err error) {

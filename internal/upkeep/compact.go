@@ -135,8 +135,8 @@ func CompactionBatchFiles(columns int) int { return 2 * joinFilesMax(columns) }
 
 // Run joins, writes anew and commits, a bounded number of files at a time: whenever it ends, what was committed stays,
 // and another run has the rest to do. Files that turn out not to have the schema's types are written anew instead of
-// joined. What it made and did not hand over to Commit, or what was stale, it removes; where it is killed, such files are
-// orphans.
+// joined. What it made and did not hand over to Commit, or what was stale, it removes; where it is killed, such files
+// are orphans.
 func (c Compaction) Run(ctx context.Context, work Work) (Compacted, error) {
 	var out Compacted
 	r, err := New(c.Config)
@@ -241,7 +241,7 @@ func (c *compacting) join(
 	ctx context.Context, joins [][]Candidate, described map[string]record.DataFile,
 ) ([]record.Replacement, error) {
 	r := c.rollup
-	return c.several(ctx, joins, c.Config.Parallel, func(ctx context.Context, join []Candidate) (record.Replacement, error) {
+	one := func(ctx context.Context, join []Candidate) (record.Replacement, error) {
 		parts := r.asParts(join, described)
 		if parts == nil {
 			return record.Replacement{}, errGone
@@ -254,7 +254,8 @@ func (c *compacting) join(
 			return record.Replacement{}, err
 		}
 		return record.Replacement{ID: x.id, Remove: paths(x.parts), Add: []record.DataFile{x.file}}, nil
-	})
+	}
+	return c.several(ctx, joins, c.Config.Parallel, one)
 }
 
 // errGone says that files are not live any more, or of another schema by now.
