@@ -41,8 +41,8 @@ whatever their size, and where small ones have other columns or types than the t
 that no data file needs after that go as well. This takes many times the CPU of a join.
 
 The files are committed some at a time, so that a run that is stopped goes on where it was when it is run again. Jobs
-may run on, and others may delete rows meanwhile: what no longer fits is given up. Files are left alone, and listed, when
-they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it takes.`,
+may run on, and others may delete rows meanwhile: what no longer fits is given up. Files are left alone, and listed,
+when they are not Parquet. With --dry-run nothing changes, and the plan is printed with the requests that it takes.`,
 		Example: "  firn table compact db.orders --job orders.yaml --dry-run",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
