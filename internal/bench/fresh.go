@@ -33,6 +33,7 @@ type freshStep struct {
 type freshRuns struct {
 	bucketed, fast, bare []flowed // with roll-up in buckets, at 200 ms without partitions, without roll-up in buckets
 	grown                []grown
+	reencoded            []float64 // MB of JSON for a CPU-second
 }
 
 func (c freshConfig) steps(o Options) []freshStep {
@@ -59,6 +60,11 @@ func (c freshConfig) steps(o Options) []freshStep {
 		{fmt.Sprintf("%d commits", c.commits), func(ctx context.Context, _ *session, runs *freshRuns) error {
 			g, err := grow(ctx, c.commits)
 			runs.grown = append(runs.grown, g)
+			return err
+		}},
+		{"files written anew", func(ctx context.Context, s *session, runs *freshRuns) error {
+			rate, err := reencode(ctx, s.amount(reencodeFileMB))
+			runs.reencoded = append(runs.reencoded, rate)
 			return err
 		}},
 	}
@@ -108,6 +114,11 @@ func (s *session) freshFigures(c freshConfig, r *freshRuns) []Result {
 		lower("metadata_kb", "kB", 200, each(r.grown, func(g grown) float64 { return g.metadataKB }), commits),
 		lower("live_manifests", "manifests", 50, each(r.grown, func(g grown) float64 { return g.manifests }), commits),
 	}
+	anew := fmt.Sprintf("%d files of %d MB of narrow messages, zstd, read from the local disk, decoded, written anew and "+
+		"committed by one compaction", reencodeFiles, s.amount(reencodeFileMB))
+	speed := s.result("reencode_mb_per_cpu_s", unitPerCPU, r.reencoded, anew)
+	speed.Goal, speed.GoalReason = reencodeGoal, freshGoal
+	results = append(results, speed)
 	results[0].against(freshnessRivals("P50"))
 	results[1].against(freshnessRivals("P99"))
 	return results

@@ -22,10 +22,11 @@ func TestFreshFigures(t *testing.T) {
 	r := &freshRuns{
 		bucketed: []flowed{{p50: 600, p99: 1400, cpuSeconds: 100, largeShare: 95}}, fast: []flowed{{p50: 200, p99: 500}},
 		bare: []flowed{{cpuSeconds: 92}}, grown: []grown{{ratio: 1.1, metadataKB: 90, manifests: 12}},
+		reencoded: []float64{160},
 	}
 	want := map[string]float64{
 		"p50_ms": 600, "p99_ms": 1400, "p50_ms_200": 200, "p99_ms_200": 500, "bytes_share_128mb": 95, "upkeep_cpu_share": 8,
-		"commit_ratio_10000_100": 1.1, "metadata_kb": 90, "live_manifests": 12,
+		"commit_ratio_10000_100": 1.1, "metadata_kb": 90, "live_manifests": 12, "reencode_mb_per_cpu_s": 160,
 	}
 	var names []string
 	for _, f := range s.freshFigures(freshConfig{100, growCommits}, r) {
@@ -51,7 +52,7 @@ func TestFresh(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(results) != 9 || results[0].Value <= 0 || results[2].Value <= 0 {
+	if len(results) != 10 || results[0].Value <= 0 || results[2].Value <= 0 {
 		t.Errorf("%d figures, %+v", len(results), results)
 	}
 }

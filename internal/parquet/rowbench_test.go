@@ -10,8 +10,8 @@ import (
 	"firn/internal/record"
 )
 
-// BenchmarkReadRows reads the reference data, and BenchmarkReencode writes what it reads anew without each 50th row, as a
-// compaction of files with deletes does. MB are of the rows as JSON.
+// BenchmarkReadRows reads the reference data, and BenchmarkReencode writes what it reads anew without each 50th row, as
+// a compaction of files with deletes does. MB are of the rows as JSON.
 func BenchmarkReadRows(b *testing.B) {
 	benchmarkRows(b, func(*File, *record.Batch) error { return nil })
 }

@@ -63,7 +63,7 @@ type Compaction struct {
 	// Config says how files are read, made and written. Live, AgeMax and TargetBytes of it are not asked.
 	Config  Config
 	Columns int // of values, in the table's schema
-	// FileBytes is the size of files that are written anew.
+	// FileBytes is the size of files that are written anew, 512 MiB at most.
 	FileBytes int64
 	// Describe is the descriptions of those of the files that are live now, by path.
 	Describe func(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error)
@@ -143,6 +143,7 @@ func (c Compaction) Run(ctx context.Context, work Work) (Compacted, error) {
 	if err != nil {
 		return out, err
 	}
+	c.FileBytes = max(1, min(c.FileBytes, rewriteFileBytesMax))
 	run := compacting{Compaction: c, rollup: r, out: &out, rewrites: work.Rewrites}
 	err = run.all(ctx, work)
 	return out, errors.Join(err, r.kept.close())
@@ -258,8 +259,12 @@ func (c *compacting) join(
 	return c.several(ctx, joins, c.Config.Parallel, one)
 }
 
-// errGone says that files are not live any more, or of another schema by now.
-var errGone = errors.New("the files are gone")
+var (
+	// errGone says that files are not live any more, or of another schema by now.
+	errGone = errors.New("the files are gone")
+	// errStopped says that all ends, and it is said elsewhere why.
+	errStopped = errors.New("stopped")
+)
 
 // several makes replacements, some at once. An error of the store, and the end of ctx, end all; another one is of those
 // files.
@@ -272,10 +277,12 @@ func (c *compacting) several(
 	group.SetLimit(max(1, atOnce))
 	for i, files := range all {
 		group.Go(func() error {
-			results[i], failed[i] = do(working, files)
+			result, err := do(working, files)
+			results[i], failed[i] = result, err
 			var storing *storeError
-			if working.Err() != nil || errors.As(failed[i], &storing) {
-				return failed[i]
+			if err != nil && (working.Err() != nil || errors.As(err, &storing)) {
+				failed[i] = errStopped
+				return err
 			}
 			return nil
 		})
@@ -285,6 +292,7 @@ func (c *compacting) several(
 		switch {
 		case fault == nil:
 			made = append(made, results[i])
+		case errors.Is(fault, errStopped):
 		case errors.Is(fault, errGone):
 			c.out.Gone += len(all[i])
 		case errors.Is(fault, parquet.ErrSchemaDiffers) && len(all[i]) > 1 && err == nil && !c.rewriting:

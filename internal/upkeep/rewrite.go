@@ -32,8 +32,10 @@ type HeadFile struct {
 const (
 	// rewriteBatchFiles of full size are written anew and then committed at once.
 	rewriteBatchFiles = 16
-	// rewriteBytesMax bounds the files that are written anew at once: their bytes are in memory until they are stored.
-	rewriteBytesMax = 1 << 30
+	// rewriteBytesMax bounds the files that are written anew at once: their bytes are in memory until they are stored. So
+	// one of them has rewriteFileBytesMax at most, whatever size is asked for.
+	rewriteBytesMax     = 1 << 30
+	rewriteFileBytesMax = 512 << 20
 )
 
 // rewriteBatch writes some anew and commits them at once.
@@ -237,14 +239,18 @@ func (w *rewriter) append(ctx context.Context, b *record.Batch, first int64, del
 		return err
 	}
 	w.left -= int64(n)
-	if w.left > 0 && (w.file.Rows() >= w.each || w.file.EncodedBytes() >= largest*w.FileBytes) {
+	if w.left > 0 && (w.file.Rows() >= w.each || w.file.EncodedBytes() >= max(largest*w.FileBytes, largestMin)) {
 		return w.store(ctx)
 	}
 	return nil
 }
 
-// largest is how many times too large a file may become, where its bytes are more than those that were read.
-const largest = 2
+// largest is how many times too large a file may become, where its bytes are more than those that were read. What open
+// pages will take is not known, which is why there is a least size for that.
+const (
+	largest    = 2
+	largestMin = 16 << 20
+)
 
 // store stores the open file, and empties it.
 func (w *rewriter) store(ctx context.Context) error {
