@@ -23,7 +23,7 @@ func (d *JSON) bindObject(o *object, columns []record.Column, rowLevel bool) {
 
 // bindField binds one field; rowLevel says that the column has one entry a row and not one a list element.
 func (d *JSON) bindField(f *field, c *record.Column, rowLevel bool) {
-	if c.Field.Type.Kind != f.kind {
+	if c.Field.Type.Kind != f.typ.Kind {
 		panic("decode: the batch is of another schema than the decoder")
 	}
 	f.col = c

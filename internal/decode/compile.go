@@ -31,7 +31,7 @@ type field struct {
 	low, high int64 // of integer literals
 	scale     int64 // from an integer literal's unit to the column's
 	object    *object
-	depth     int    // of the map itself
+	depth     int    // of the map itself, or of what the text of any value stands in
 	key       *field // of a map
 	element   *field // of a list, or the value of a map
 	nullAt    int    // where a null was last met
@@ -39,6 +39,10 @@ type field struct {
 	path      string // dotted
 	typeText  string // for reasons
 }
+
+// kindJSON is the kind of a string column that takes the text of any value. It is none of record's, so that the switch
+// in value need not look for it.
+const kindJSON = record.KindMap + 1
 
 // ignored is what field.seen is of a key that the schema does not have.
 const ignored = math.MaxUint64
@@ -118,6 +122,10 @@ func (c *compiler) field(f *field, r *record.Field, path string, depth int) {
 		if r.Type.Length < 1 {
 			c.fault(path, "a fixed of %d bytes holds nothing", r.Type.Length)
 		}
+	case record.KindString:
+		if r.Type.JSON {
+			f.kind, f.depth = kindJSON, depth
+		}
 	default:
 		if r.Type.Kind == record.KindInvalid || r.Type.Kind > record.KindMap {
 			c.fault(path, "type %s cannot be filled from JSON", r.Type.Kind)
@@ -146,6 +154,9 @@ func (c *compiler) container(f *field, r *record.Field, depth int) {
 		c.field(f.element, &inner[1], join(f.path, "value"), depth)
 		if k := inner[0].Type.Kind; k == record.KindStruct || k == record.KindList || k == record.KindMap {
 			c.fault(f.key.path, "a JSON key cannot hold a %s", k)
+		}
+		if inner[0].Type.JSON {
+			c.fault(f.key.path, "a JSON key is no JSON value")
 		}
 	default:
 		c.fault(f.path, "a %s of %d inner fields", f.kind, len(inner))

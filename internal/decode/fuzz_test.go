@@ -20,6 +20,9 @@ func fuzzSchema() *record.Schema {
 		f.Type.Millis = true
 		s.Fields = append(s.Fields, f)
 	}
+	text := of("any", record.KindString)
+	text.Type.JSON = true
+	s.Fields = append(s.Fields, text, structOf("nest", text))
 	for _, name := range []string{"", `"\/`, "\n", "größe", "😀", "a name longer than two words"} {
 		s.Fields = append(s.Fields, structOf(name, of(name, record.KindDouble)))
 	}
@@ -44,6 +47,8 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"\ud83d\ude00":{"😀":5}}`), byte(0))
 	f.Add([]byte(`{"a name longer than two words":{"a name longer than two words" : 1},"a name longer":1}`), byte(0))
 	f.Add([]byte(`{"ms_time":86399999,"ms_timestamp":-1,"ms_timestamptz":9223372036854775}`), byte(0))
+	f.Add([]byte(`{"any": {"a": [1, "x\u00e9", null] } ,"nest":{"any":-1e5}}`), byte(8))
+	f.Add([]byte(`{"any":[[[[[[1]]]]]],"any":"\ud83d"}`), byte(8))
 	f.Add([]byte(`{"tz":"2026-11-29T12:00:00.123456Z","tzn":"2026-11-29T12:00:00.123456789Z"}`), byte(0))
 	s := fuzzSchema()
 	f.Fuzz(func(t *testing.T, in []byte, flags byte) {
@@ -110,6 +115,7 @@ func TestModelReadsTheCases(t *testing.T) {
 
 // jsonValue is a JSON value with the keys of objects in order, duplicates included.
 type jsonValue struct {
+	text   string
 	scalar any // string, json.Number, bool or nil
 	kind   json.Delim
 	keys   []string
@@ -128,7 +134,7 @@ func readJSON(in []byte, depthMax int) (*jsonValue, string) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(in))
 	decoder.UseNumber()
-	v, why := readJSONValue(decoder, depthMax)
+	v, why := readJSONValue(decoder, in, depthMax)
 	if why == "" {
 		why = differsFromMap(v, in)
 	}
@@ -170,7 +176,16 @@ func (v *jsonValue) whole() any {
 	}
 }
 
-func readJSONValue(decoder *json.Decoder, depth int) (*jsonValue, string) {
+func readJSONValue(decoder *json.Decoder, in []byte, depth int) (*jsonValue, string) {
+	from := decoder.InputOffset()
+	v, why := readJSONTokens(decoder, in, depth)
+	if why == "" {
+		v.text = strings.TrimLeft(string(in[from:decoder.InputOffset()]), " \t\r\n,:")
+	}
+	return v, why
+}
+
+func readJSONTokens(decoder *json.Decoder, in []byte, depth int) (*jsonValue, string) {
 	token, err := decoder.Token()
 	if err != nil {
 		return nil, err.Error()
@@ -191,7 +206,7 @@ func readJSONValue(decoder *json.Decoder, depth int) (*jsonValue, string) {
 			}
 			v.keys = append(v.keys, key.(string))
 		}
-		inner, why := readJSONValue(decoder, depth-1)
+		inner, why := readJSONValue(decoder, in, depth-1)
 		if why != "" {
 			return nil, why
 		}

@@ -44,6 +44,7 @@ func DefaultJSONOptions() JSONOptions { return JSONOptions{DepthMax: 64} }
 //	uuid                         a string of 36 characters
 //	fixed, binary                a string in base64, standard alphabet, padded (RFC 4648 section 4)
 //	string                       a string
+//	string of type JSON          any value but null, as its text, blanks inside included
 //	struct, list, map            an object, an array, an object; map keys are read as a string for the key type
 //
 // Integers for timestamps count from 1970, always in the column's own unit. A fraction of a second may have more

@@ -64,6 +64,9 @@ func modelValue(v *jsonValue, t record.Type, o JSONOptions) (text, why string) {
 	if v.kind == 0 && v.scalar == nil {
 		return "null", ""
 	}
+	if t.JSON {
+		return strconv.Quote(v.text), ""
+	}
 	switch t.Kind {
 	case record.KindStruct:
 		if v.kind != '{' {

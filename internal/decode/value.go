@@ -44,6 +44,9 @@ func (d *JSON) value(f *field, p, row int) int {
 
 // other reads a value that is not written in the way that is most usual for the field's type.
 func (d *JSON) other(f *field, p, row int) int {
+	if f.kind == kindJSON {
+		return d.json(f, p, row)
+	}
 	switch d.b[p] {
 	case '"':
 		return d.quoted(f, p, row)
@@ -87,6 +90,21 @@ func (d *JSON) unusualString(f *field, p, row int) int {
 		t = d.keep(t)
 	}
 	f.col.Bytes[row] = t
+	f.col.Valid[row] = true
+	return end
+}
+
+// json reads the value at p, whatever it is, as its text.
+func (d *JSON) json(f *field, p, row int) int {
+	if d.b[p] == 'n' {
+		f.nullAt = p
+		return d.literal(f.path, p, "null")
+	}
+	end := d.skip(f.path, f.depth, p)
+	if end < 0 {
+		return -1
+	}
+	f.col.Bytes[row] = d.b[p:end:end]
 	f.col.Valid[row] = true
 	return end
 }

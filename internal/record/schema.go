@@ -55,6 +55,8 @@ type Type struct {
 	// Millis says of a time or timestamp that an integer in a message counts milliseconds, as for Avro's millis types.
 	// The column holds its own unit all the same.
 	Millis bool
+	// JSON says of a string that it holds the text of a JSON value, whatever the value is, as for BigQuery's JSON type.
+	JSON   bool
 	Fields []Field // struct: its fields; list: [element]; map: [key, value]
 }
 
