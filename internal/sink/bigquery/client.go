@@ -1,0 +1,176 @@
+package bigquery
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	bq "cloud.google.com/go/bigquery"
+	"golang.org/x/time/rate"
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+)
+
+// Options says how to reach BigQuery. Start from DefaultOptions.
+type Options struct {
+	// Project is that of tables which are named without one, and pays for requests that are not about a table.
+	Project     string
+	Credentials Credentials
+
+	// Endpoint is host:port of the Storage Write API, RESTEndpoint the URL of the BigQuery API; empty are Google's.
+	Endpoint, RESTEndpoint string
+	// Insecure speaks without TLS, and sends no credentials.
+	Insecure bool
+	// CAFile has the certificates that the server's must be signed by; empty are the system's.
+	CAFile string
+	// HTTPClient makes the calls of the BigQuery API, as it is; nil makes one of the credentials.
+	HTTPClient *http.Client
+
+	// TraceID names the program in BigQuery's own logs.
+	TraceID string
+	// Channels is how many TCP connections appends are spread over, once there are as many connections.
+	Channels int
+	// InFlightBytes is how many bytes of rows a Connection takes that are not answered.
+	InFlightBytes int
+	// AnswerTimeout is how long a request may stay without an answer before its connection counts as dead.
+	AnswerTimeout time.Duration
+	// CreatesPerSecond bounds CreateWriteStream: BigQuery gets slow above 40, counting all clients of a project.
+	CreatesPerSecond float64
+	Retry            Retry
+
+	// Log gets what a person should know; nil discards it.
+	Log *slog.Logger
+	// OnRetry is called for each failure that is tried again, from any goroutine. It must not block.
+	OnRetry func(Notice)
+}
+
+// DefaultOptions is a client of Google's servers with application default credentials.
+func DefaultOptions() Options {
+	return Options{
+		TraceID: "firn", Channels: 4, InFlightBytes: 16 << 20, AnswerTimeout: time.Minute, CreatesPerSecond: 10,
+		Retry: DefaultRetry(),
+	}
+}
+
+const googleEndpoint = "bigquerystorage.googleapis.com:443"
+
+// Client is a client of the Storage Write API and of the tables that it writes to. It is safe for concurrent use.
+type Client struct {
+	options  Options
+	log      *slog.Logger
+	channels *channels
+	rest     *bq.Client
+	creates  *rate.Limiter
+}
+
+// Dial makes a client. It reads credentials, and connects when it is first used.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	if o.InFlightBytes < 1 || o.Channels < 1 || o.AnswerTimeout <= 0 || o.CreatesPerSecond <= 0 {
+		return nil, errors.New("options of a BigQuery client that are not set: start from DefaultOptions")
+	}
+	c := &Client{options: o, log: o.Log, creates: rate.NewLimiter(rate.Limit(o.CreatesPerSecond), 1)}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Endpoint == "" {
+		o.Endpoint = googleEndpoint
+	}
+	dial, rest, err := o.dialing()
+	if err != nil {
+		return nil, fmt.Errorf("connecting to BigQuery: %w", err)
+	}
+	c.channels = &channels{spread: o.Channels, dial: func() (*grpc.ClientConn, error) {
+		return grpc.NewClient(o.Endpoint, dial...)
+	}}
+	project := o.Project
+	if project == "" {
+		project = bq.DetectProjectID
+		if o.Insecure || o.Credentials.None {
+			project = "none"
+		}
+	}
+	if c.rest, err = bq.NewClient(ctx, project, rest...); err != nil {
+		return nil, fmt.Errorf("connecting to the BigQuery API: %w", err)
+	}
+	return c, nil
+}
+
+// dialing is how gRPC and the REST client connect.
+func (o Options) dialing() (dial []grpc.DialOption, rest []option.ClientOption, err error) {
+	dial = []grpc.DialOption{
+		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithUserAgent("firn"),
+		// A connection that is gone without a word is noticed by pings, which Google's servers take once a minute.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+	}
+	if o.RESTEndpoint != "" {
+		rest = append(rest, option.WithEndpoint(o.RESTEndpoint))
+	}
+	if o.Insecure {
+		dial = append(dial, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		return dial, append(rest, o.client(option.WithoutAuthentication())), nil
+	}
+	roots, err := o.roots()
+	if err != nil {
+		return nil, nil, err
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	dial = append(dial, grpc.WithTransportCredentials(credentials.NewTLS(secure)))
+	creds, err := o.Credentials.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	if creds == nil {
+		return dial, append(rest, o.client(option.WithoutAuthentication())), nil
+	}
+	dial = append(dial, grpc.WithPerRPCCredentials(tokens{creds}))
+	return dial, append(rest, o.client(option.WithAuthCredentials(creds))), nil
+}
+
+// client is the HTTP client that is given, or else one as the option says.
+func (o Options) client(otherwise option.ClientOption) option.ClientOption {
+	if o.HTTPClient != nil {
+		return option.WithHTTPClient(o.HTTPClient)
+	}
+	return otherwise
+}
+
+// roots is the certificates of CAFile; nil is the system's.
+func (o Options) roots() (*x509.CertPool, error) {
+	if o.CAFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificates: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", o.CAFile)
+	}
+	return roots, nil
+}
+
+// Close ends the client. Its connections must be closed before.
+func (c *Client) Close() error {
+	err := errors.Join(c.channels.close(), c.rest.Close())
+	if err != nil {
+		return fmt.Errorf("closing the BigQuery client: %w", err)
+	}
+	return nil
+}
+
+// subjectOf is the table of a stream's name, or the name itself.
+func subjectOf(stream string) string {
+	table, _, _ := strings.Cut(stream, "/streams/")
+	return table
+}
