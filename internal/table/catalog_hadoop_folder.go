@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	icebergtable "github.com/apache/iceberg-go/table"
 	"github.com/google/uuid"
 )
 
@@ -52,6 +53,36 @@ func (o folderObjects) list(_ context.Context, prefix string, each func(key stri
 		}
 	}
 	return nil
+}
+
+// after is the version that a walk from a known one ends at, or false where only a list of all can tell. To list a folder
+// costs as much as all files that are in it, manifests included, and a job does so several times a commit. Versions are
+// deleted from the oldest on: while the one before the known one is there, none after it has been. Neither may be
+// there under both its names.
+func (o folderObjects) after(ident icebergtable.Identifier, known version) (version, bool) {
+	if known.number < 2 {
+		return version{}, false
+	}
+	var top version
+	for n := known.number - 1; ; n++ {
+		plain, packed := version{number: n}, version{number: n, gzip: true}
+		switch isPlain, isPacked := o.exists(plain.key(ident)), o.exists(packed.key(ident)); {
+		case isPlain && isPacked:
+			return version{}, false
+		case isPlain:
+			top = plain
+		case isPacked:
+			top = packed
+		default:
+			return top, top.number >= known.number
+		}
+	}
+}
+
+// exists is false where that is not sure.
+func (o folderObjects) exists(key string) bool {
+	_, err := os.Lstat(o.path(key))
+	return err == nil
 }
 
 func (o folderObjects) replace(_ context.Context, key string, content []byte) error {

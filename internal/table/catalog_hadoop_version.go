@@ -54,19 +54,18 @@ var (
 
 // newest finds and reads the highest version. The version hint has no say: it may be missing or behind.
 func (c *objectCatalog) newest(ctx context.Context, ident icebergtable.Identifier) (version, error) {
-	v, sum, err := c.highest(ctx, ident)
+	c.mu.Lock()
+	known := c.known[strings.Join(ident, ".")]
+	c.mu.Unlock()
+	v, sum, err := c.highest(ctx, ident, known)
 	if err != nil {
 		return version{}, err
 	}
-	name := strings.Join(ident, ".")
-	c.mu.Lock()
-	known := c.known[name]
-	c.mu.Unlock()
 	// A table that was dropped and made again has other content under the same number.
 	if known.number == v.number && known.gzip == v.gzip && bytes.Equal(known.sum[:], sum) {
 		return known, nil
 	}
-	if err := c.read(ctx, ident, &v); err != nil {
+	if err := c.read(ctx, ident, known, &v); err != nil {
 		return version{}, fmt.Errorf("reading %s: %w", c.uri(v.key(ident)), err)
 	}
 	c.remember(ident, v)
@@ -79,9 +78,17 @@ func (c *objectCatalog) remember(ident icebergtable.Identifier, v version) {
 	c.known[strings.Join(ident, ".")] = v
 }
 
-// highest lists the versions and gives the number and suffix of the highest, and what the store says is the MD5 sum of
-// its object, if it says so. A table that other catalogs or other engines wrote to at the same time is ErrUnsafe.
-func (c *objectCatalog) highest(ctx context.Context, ident icebergtable.Identifier) (version, []byte, error) {
+// highest gives the number and suffix of the highest version, and what the store says is the MD5 sum of its object, if
+// it says so. It goes on from the version known where that is sure, else it lists them. A table that other catalogs or
+// other engines wrote to at the same time is ErrUnsafe.
+func (c *objectCatalog) highest(
+	ctx context.Context, ident icebergtable.Identifier, known version,
+) (version, []byte, error) {
+	if folder, ok := c.objects.(folderObjects); ok {
+		if top, ok := folder.after(ident, known); ok {
+			return top, nil, nil
+		}
+	}
 	var top version
 	var sum []byte
 	twice := false
@@ -128,12 +135,17 @@ func (c *objectCatalog) absent(ctx context.Context, ident icebergtable.Identifie
 	return fmt.Errorf("%w: no metadata at %s", catalog.ErrNoSuchTable, c.uri(metadataKey(ident, "v*.metadata.json")))
 }
 
-func (c *objectCatalog) read(ctx context.Context, ident icebergtable.Identifier, v *version) error {
+// read fetches a version. One of the content that is known is not parsed again.
+func (c *objectCatalog) read(ctx context.Context, ident icebergtable.Identifier, known version, v *version) error {
 	content, err := c.objects.read(ctx, v.key(ident))
 	if err != nil {
 		return err
 	}
 	v.sum = md5.Sum(content) //nolint:gosec // see above
+	if v.sum == known.sum && v.number == known.number && v.gzip == known.gzip {
+		v.metadata = known.metadata
+		return nil
+	}
 	if v.gzip {
 		if content, err = unzip(content); err != nil {
 			return err
