@@ -87,6 +87,7 @@ type rewritePlan struct {
 	Bytes          int64 `json:"bytes"`
 	WithDeletes    int   `json:"files_with_deletes"`
 	DeletesDropped int   `json:"deletes_dropped"` // delete files that nothing needs after it
+	DeletesBytes   int64 `json:"deletes_bytes"`   // of those
 }
 
 func planCompaction(ctx context.Context, t *table.Table, c compactOptions) (compactPlan, error) {
@@ -106,6 +107,9 @@ func planCompaction(ctx context.Context, t *table.Table, c compactOptions) (comp
 	p.FilesIn, p.Bytes = sumOf(p.work.Joins)
 	p.Rewrite.Files, p.Rewrite.Bytes = sumOf(p.work.Rewrites)
 	p.Rewrite.DeletesDropped = len(found.Deletes)
+	for _, d := range found.Deletes {
+		p.Rewrite.DeletesBytes += d.SizeBytes
+	}
 	for _, g := range found.Rewritable {
 		for _, f := range g {
 			if f.Deletes > 0 {
@@ -216,17 +220,20 @@ func compactOnce(
 
 func printCompactPlan(w io.Writer, p compactPlan) error {
 	l := &lines{w: w}
-	batch := upkeep.CompactionBatchFiles(p.columns)
+	batch, r := upkeep.CompactionBatchFiles(p.columns), p.Rewrite
+	commits := (p.FilesIn+batch-1)/batch + (r.Files+batch-1)/batch
 	l.printf("%d files of %s would become %d\n", p.FilesIn, humanize.Bytes(uint64(max(p.Bytes, 0))), p.FilesOut)
-	l.printf("requests: %d files read, %d written, at least %d commits\n", p.FilesIn, p.FilesOut,
-		(p.FilesIn+batch-1)/batch)
-	if r := p.Rewrite; r.Files > 0 {
+	if r.Files > 0 {
 		l.printf("%d files of %s would be written anew, %d of them because of deletes\n", r.Files,
 			humanize.Bytes(uint64(max(r.Bytes, 0))), r.WithDeletes)
 	}
-	if n := p.Rewrite.DeletesDropped; n > 0 {
-		l.printf("%d delete files would not be needed any more, and go\n", n)
+	if r.DeletesDropped > 0 {
+		l.printf("%d delete files of %s would not be needed any more, and go\n", r.DeletesDropped,
+			humanize.Bytes(uint64(max(r.DeletesBytes, 0))))
+		commits = max(commits, 1)
 	}
+	l.printf("requests: %d files read, %d written, at least %d commits\n", p.FilesIn+r.Files,
+		p.FilesOut+len(p.work.Rewrites), commits)
 	printLeft(l, p.Left)
 	return l.err
 }

@@ -20,6 +20,9 @@ func (d *decoders) decompressAny(c format.CompressionCodec, dst, src []byte, siz
 	if size == 0 {
 		return dst[:0], nil
 	}
+	if cap(dst) < size {
+		dst = make([]byte, 0, size)
+	}
 	var err error
 	switch c {
 	case format.Brotli:

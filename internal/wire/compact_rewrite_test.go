@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"firn/internal/parquet"
 	"firn/internal/record"
@@ -311,6 +314,44 @@ func TestRewriteAtRandom(t *testing.T) {
 		}
 		s.checkRows()
 		s.checkDeletes(0)
+		s.checkHistory()
+	}
+}
+
+// checkHistory has the job's history be without fault, and old snapshots expire with the files that only they needed.
+func (s *shop) checkHistory() {
+	s.Helper()
+	t := s.table()
+	report, err := t.Audit(s.Context(), "job", table.AuditOptions{Store: true})
+	report.Faults = slices.DeleteFunc(report.Faults, func(f table.AuditFault) bool {
+		return f.Code == table.FaultMissing // the shop's job never says where it begins
+	})
+	if err != nil || len(report.Faults) > 0 {
+		s.Errorf("faults %+v, error %v", report.Faults, err)
+	}
+	k, err := t.Upkeep(table.CommitterOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for more := true; more; {
+		out, err := k.Expire(s.Context(), table.ExpirePolicy{SnapshotsMax: 1, Batch: 1})
+		if err != nil {
+			s.Fatal(err)
+		}
+		more = out.More
+	}
+	if _, err := k.Sweep(s.Context(), table.SweepPolicy{DeleteAfter: time.Nanosecond}); err != nil {
+		s.Fatal(err)
+	}
+	s.checkRows()
+	err = filepath.WalkDir(s.config.Warehouse, func(path string, _ fs.DirEntry, err error) error {
+		if name := filepath.Base(path); strings.HasPrefix(name, "delete-") || strings.HasPrefix(name, "vector-") {
+			s.Errorf("delete file %s is still there", name)
+		}
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
 	}
 }
 
