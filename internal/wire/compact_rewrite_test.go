@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,12 @@ import (
 // deleteVector commits a deletion vector of some rows of a file of partition a.
 func (s *shop) deleteVector(path string, positions ...int64) {
 	s.Helper()
+	s.deleteVectors(map[string][]int64{path: positions})
+}
+
+// deleteVectors commits vectors of several files, in one Puffin file and one manifest.
+func (s *shop) deleteVectors(positions map[string][]int64) {
+	s.Helper()
 	foreign := s.foreign()
 	files, err := foreign.FS(s.Context())
 	if err != nil {
@@ -34,8 +41,11 @@ func (s *shop) deleteVector(path string, positions ...int64) {
 	}
 	spec := foreign.Spec()
 	w := dv.NewDVWriter(files.(icebergio.WriteFileIO), func(int32) *iceberg.PartitionSpec { return &spec })
-	if err := w.Add(path, positions, int32(spec.ID()), map[int]any{s.table().Partition()[0].FieldID: "a"}); err != nil {
-		s.Fatal(err)
+	for path, rows := range positions {
+		partition := map[int]any{s.table().Partition()[0].FieldID: "a"}
+		if err := w.Add(path, rows, int32(spec.ID()), partition); err != nil {
+			s.Fatal(err)
+		}
 	}
 	made, err := w.Flush(s.Context(), fmt.Sprintf("%s/data/vector-%s.puffin", foreign.Location(), newID()))
 	if err != nil {
@@ -275,6 +285,34 @@ func TestRewriteKeepsLineage(t *testing.T) {
 		s.deleteRow(s.next-1, nil)
 	}
 	s.check(2)
+}
+
+// Of vectors in one manifest and one file, those stay whose data files do.
+func TestRewriteOfOneOfTwoFiles(t *testing.T) {
+	s := openShop(t, "3")
+	first, other := s.append("a", 4), s.append("a", 4)
+	s.deleteVectors(map[string][]int64{first.Path: {0, 1}, other.Path: {3}})
+	for _, id := range []int{0, 1, 7} {
+		s.forget(id)
+	}
+	k, err := s.table().Upkeep(table.CommitterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compaction(s.table(), k, 1<<20, 1, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Progress = func(int) {}
+	for left, f := range []record.DataFile{other, first} {
+		rewrite := [][]upkeep.Candidate{{{Path: f.Path, Bytes: f.SizeBytes}}}
+		out, err := c.Run(t.Context(), upkeep.Work{Rewrites: rewrite})
+		if err != nil || out.Deleted != int64(1+left) || out.DeletesDropped != 1 {
+			t.Errorf("%+v, error %v", out, err)
+		}
+		s.check(2)
+		s.checkDeletes(1 - left)
+	}
 }
 
 // Appends, deletes of all kinds and compactions at random: the rows are always those of the model, as the library reads
