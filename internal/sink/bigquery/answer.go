@@ -35,7 +35,7 @@ func (c *Connection) answered(answer *storagepb.AppendRowsResponse, timer *answe
 	} else {
 		results = append(results, c.settle(p, err))
 	}
-	if len(c.sent) > 0 {
+	if len(c.sent) > 0 || c.closing {
 		timer.restart()
 	} else {
 		timer.stop()
@@ -71,6 +71,13 @@ func (c *Connection) judge(p *Pending, answer *storagepb.AppendRowsResponse) (pa
 		return nil, c.stored(p, answer.GetAppendResult())
 	}
 	e := classifyAnswer(c.stream, answer.GetError(), answer.GetRowErrors())
+	defer func() {
+		p.lost = p.lost || e.Kind == ErrUnreachable // it may be stored all the same
+		if err != nil && p.lost && e.Kind != ErrRowsRefused {
+			c.unsettled = true
+			err = fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
+	}()
 	switch {
 	case c.exact && e.Kind == ErrOffsetTaken && (p.sends > 1 || p.request.Resend):
 		return nil, nil // it was stored when it was sent before

@@ -25,10 +25,15 @@ type Request struct {
 	// Resend says that these rows may have been sent at this offset before, on another connection. That the stream has
 	// rows there is a success then.
 	Resend bool
-	// Free is called once nothing refers to Rows any more, which may be later than the answer; nil leaves them to the
-	// garbage collector, as happens to rows of up to 1 KB in any case. It must not block or call the connection.
+	// Free is called once nothing refers to Rows any more, which may be before Append returns or after the answer; nil
+	// leaves them to the garbage collector. It must not block or call the connection.
 	Free func()
 }
+
+// pendingBytes is about what an append takes beside its rows, so that a great many small ones are bounded too.
+const pendingBytes = 512
+
+func (r *Request) bytes() int { return len(r.Rows) + pendingBytes }
 
 // Result is what became of an append.
 type Result struct {
@@ -47,7 +52,7 @@ type Pending struct {
 	rows    mem.Buffer
 	sends   int  // how often it was sent
 	strays  int  // how often it was answered by OUT_OF_RANGE
-	lost    bool // it was sent, and the gRPC stream ended before an answer
+	lost    bool // it was sent and may be stored, but that was not answered
 	done    chan struct{}
 	result  Result
 }
@@ -78,7 +83,7 @@ type ConnectionOptions struct {
 //
 // On a stream with offsets a failure ends the connection: what was sent after the append that failed ends with
 // ErrBehind once it is answered, and what was not sent with it. A new connection may follow it when Close returns nil.
-// On a default stream it does not, and results may come in another order than the appends.
+// On a default stream rows that are refused do not end it, and results may come in another order than the appends.
 //
 // It is safe for concurrent use. One goroutine is behind it until Close, and two more while it has a gRPC stream.
 type Connection struct {
@@ -93,7 +98,7 @@ type Connection struct {
 	queue   []*Pending // not sent, in order
 	again   []*Pending // answered by an error that may pass, to be sent again before those of queue
 	sent    []*Pending // sent on the gRPC stream at hand and not answered, in order
-	held    int        // bytes of rows of all of them
+	held    int        // bytes of all of them
 	changed chan struct{}
 	// drain is why nothing more is sent on the gRPC stream at hand: it ends with this when all that was sent is answered.
 	drain     error
@@ -154,12 +159,12 @@ func (c *Connection) enqueue(r Request) (p *Pending, changed <-chan struct{}, er
 		return nil, nil, behind(c.failure)
 	case c.closing:
 		return nil, nil, fmt.Errorf("%s: %w", c.stream, ErrClosed)
-	case c.held > 0 && c.held+len(r.Rows) > c.client.options.InFlightBytes:
+	case c.held > 0 && c.held+r.bytes() > c.client.options.InFlightBytes:
 		return nil, c.changed, nil
 	}
 	p = &Pending{request: r, rows: rowsBuffer(r.Rows, r.Free), done: make(chan struct{})}
 	c.queue = append(c.queue, p)
-	c.held += len(r.Rows)
+	c.held += r.bytes()
 	c.wake()
 	return p, nil, nil
 }
@@ -214,7 +219,7 @@ func (c *Connection) complete(results ...completed) {
 	}
 	c.mu.Lock()
 	for _, r := range results {
-		c.held -= len(r.p.request.Rows)
+		c.held -= r.p.request.bytes()
 	}
 	c.wake()
 	c.mu.Unlock()

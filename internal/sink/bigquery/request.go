@@ -1,6 +1,7 @@
 package bigquery
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -107,10 +108,16 @@ func (f freer) Get(n int) *[]byte { b := make([]byte, n); return &b }
 // Put is called once.
 func (f freer) Put(*[]byte) { f.free() }
 
-// rowsBuffer wraps rows. A small buffer is not counted by gRPC and is left to the garbage collector: free is not called.
+// rowsBuffer wraps rows. gRPC does not count who refers to a small buffer, so that small ones are copied.
 func rowsBuffer(rows []byte, free func()) mem.Buffer {
-	if free == nil {
+	switch {
+	case free == nil:
 		return mem.SliceBuffer(rows)
+	case mem.IsBelowBufferPoolingThreshold(cap(rows)):
+		small := mem.SliceBuffer(bytes.Clone(rows))
+		free()
+		return small
+	default:
+		return mem.NewBuffer(&rows, freer{free})
 	}
-	return mem.NewBuffer(&rows, freer{free})
 }

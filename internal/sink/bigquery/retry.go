@@ -59,7 +59,11 @@ func (p *pauses) restart(first time.Duration) {
 
 // next is how long to wait after a failure, or the error with which to give up.
 func (p *pauses) next(e *Error, now time.Time) (time.Duration, error) {
-	if !e.retryable() {
+	budget := p.retry.Budget
+	if e.Kind == ErrNotFound {
+		budget = p.retry.NotFoundBudget
+	}
+	if !e.retryable() || budget <= 0 {
 		return 0, e
 	}
 	if p.attempts == 0 {
@@ -71,10 +75,6 @@ func (p *pauses) next(e *Error, now time.Time) (time.Duration, error) {
 		p.restart(p.retry.QuotaPause)
 	}
 	wait := p.waits.NextBackOff()
-	budget := p.retry.Budget
-	if e.Kind == ErrNotFound {
-		budget = p.retry.NotFoundBudget
-	}
 	if spent := now.Sub(p.since); spent+wait > budget {
 		return 0, fmt.Errorf("gave up after %d attempts in %s: %w", p.attempts, spent.Round(time.Millisecond), e)
 	}

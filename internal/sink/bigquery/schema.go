@@ -13,7 +13,7 @@ import (
 const (
 	numericWhole, numericScale       = 29, 9
 	bignumericWhole, bignumericScale = 38, 38
-	// A BIGNUMERIC without parameters has one digit more, up to a bound: see bignumericLimit.
+	// A BIGNUMERIC without parameters has one digit more, as far as 255 bits reach.
 	bignumericWholeMax = 39
 	recordDigitsMax    = 38 // of record.KindDecimal
 )

@@ -148,10 +148,11 @@ func (c *Connection) send(ctx context.Context, stream grpc.ClientStream, timer *
 	for {
 		p, err := c.next(ctx, timer)
 		if p == nil {
-			if err == nil {
-				return stream.CloseSend()
+			if err != nil {
+				return nil // the receiver knows why the stream ended
 			}
-			return nil // the receiver knows why the stream ended
+			timer.restart() // the server is to end the stream too
+			return stream.CloseSend()
 		}
 		request := &outgoing{rows: p.rows}
 		request.header = h.append(make([]byte, 0, 64+len(h.stream)+len(h.schema)), p.request.Offset, len(p.request.Rows))
