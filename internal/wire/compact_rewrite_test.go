@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -414,5 +416,32 @@ func (s *shop) checkRows() {
 	s.check(len(slices.DeleteFunc(files, func(f table.FileInfo) bool { return f.Content != "data" })))
 	if s.Failed() {
 		s.FailNow()
+	}
+}
+
+// TestOtherReadersOfRewritten lets PyIceberg and DuckDB read a table of which a part was written anew.
+func TestOtherReadersOfRewritten(t *testing.T) {
+	python := os.Getenv("FIRN_PYTHON")
+	if python == "" {
+		t.Skip("FIRN_PYTHON does not name a python3 with pyiceberg and duckdb")
+	}
+	for _, version := range []string{"2", "3"} {
+		s := openShop(t, version)
+		first := s.append("a", 5)
+		s.append("a", 4)
+		s.append("b", 3)
+		s.deleteFirst(version, first.Path, 0)
+		s.deleteRow(7, nil)
+		s.evolve(addColumn)
+		s.append("b", 2)
+		if out, _, err := s.compact(nil); err != nil || out.Deleted != 2 || out.Rewritten != 3 {
+			t.Fatalf("%+v, error %v", out, err)
+		}
+		s.check(3)
+		out, err := exec.Command(python, "testdata/read_ids.py", s.table().MetadataLocation()).CombinedOutput()
+		ids := "[1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13]\n"
+		if err != nil || string(out) != ids+ids {
+			t.Errorf("format version %s: error %v, read\n%s", version, err, out)
+		}
 	}
 }
