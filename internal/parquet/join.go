@@ -48,8 +48,13 @@ type Joined struct {
 	PagesReencoded, BytesReencoded int64
 }
 
-// ErrSchemaDiffers means that the pages of a part do not fit the schema: its rows have to be read and written instead.
-var ErrSchemaDiffers = errors.New("the schemas differ")
+// Errors for which the rows of the parts can be read and written instead.
+var (
+	// ErrSchemaDiffers means that the pages of a part do not fit the schema.
+	ErrSchemaDiffers = errors.New("the schemas differ")
+	// ErrRowGroups means that the parts have more row groups than a file may have, and that they are too large to be one.
+	ErrRowGroups = errors.New("there are too many row groups")
+)
 
 // Join writes the rows of the parts, in their order, as one file to w. Pages are copied byte for byte, and row groups
 // of consecutive parts become one, up to RowGroupBytesMax: a column's chunk is the data pages of theirs, one after the
@@ -202,7 +207,7 @@ func openPart(p *Part, want []fileLeaf) (joinPart, error) {
 func (j *joiner) join(ctx context.Context) error {
 	groups := j.plan()
 	if len(groups) > rowGroupsMax {
-		return fmt.Errorf("%d row groups are more than the %d of a file: allow larger ones or join fewer parts",
+		return fmt.Errorf("%w: %d, where a file has %d at most; allow larger ones or join fewer parts", ErrRowGroups,
 			len(groups), rowGroupsMax)
 	}
 	if _, err := io.WriteString(j.out, magic); err != nil {

@@ -134,9 +134,9 @@ func joinFilesMax(columns int) int { return max(2, min(partsMax, packedBytesMax/
 func CompactionBatchFiles(columns int) int { return 2 * joinFilesMax(columns) }
 
 // Run joins, writes anew and commits, a bounded number of files at a time: whenever it ends, what was committed stays,
-// and another run has the rest to do. Files that turn out not to have the schema's types are written anew instead of
-// joined. What it made and did not hand over to Commit, or what was stale, it removes; where it is killed, such files
-// are orphans.
+// and another run has the rest to do. Files that turn out to be of other types than the schema's, or of too many row
+// groups, are written anew instead of joined. What it made and did not hand over to Commit, or what was stale, it
+// removes; where it is killed, such files are orphans.
 func (c Compaction) Run(ctx context.Context, work Work) (Compacted, error) {
 	var out Compacted
 	r, err := New(c.Config)
@@ -259,6 +259,11 @@ func (c *compacting) join(
 	return c.several(ctx, joins, c.Config.Parallel, one)
 }
 
+// isOfMakeup tells whether files cannot be joined, and their rows can be read and written all the same.
+func isOfMakeup(err error) bool {
+	return errors.Is(err, parquet.ErrSchemaDiffers) || errors.Is(err, parquet.ErrRowGroups)
+}
+
 var (
 	// errGone says that files are not live any more, or of another schema by now.
 	errGone = errors.New("the files are gone")
@@ -295,7 +300,7 @@ func (c *compacting) several(
 		case errors.Is(fault, errStopped):
 		case errors.Is(fault, errGone):
 			c.out.Gone += len(all[i])
-		case errors.Is(fault, parquet.ErrSchemaDiffers) && len(all[i]) > 1 && err == nil && !c.rewriting:
+		case err == nil && !c.rewriting && isOfMakeup(fault):
 			c.rewrites = append(c.rewrites, all[i])
 		default:
 			c.out.Failed = append(c.out.Failed, FailedJoin{len(all[i]), fault.Error()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"testing"
@@ -152,5 +153,34 @@ func TestPlanRewrites(t *testing.T) {
 	got := PlanRewrites([][]Candidate{group, {{"d", 5}}}, 100, 3)
 	if len(got) != 3 || len(got[0]) != 1 || len(got[1]) != 2 || got[2][0].Path != "d" {
 		t.Errorf("plan %+v", got)
+	}
+}
+
+// What cannot be joined for its makeup is written anew by the same run.
+func TestRewriteInsteadOfJoin(t *testing.T) {
+	for _, fault := range []error{parquet.ErrSchemaDiffers, parquet.ErrRowGroups} {
+		w := newWorld(t)
+		w.show(w.write(1, 0, 10), w.write(1, 10, 20))
+		all := w.liveFiles()
+		c, done := w.compaction(1 << 20)
+		c.Config.Join = func(
+			context.Context, io.Writer, []parquet.Part, parquet.JoinOptions,
+		) (parquet.Joined, error) {
+			return parquet.Joined{}, fmt.Errorf("joining: %w", fault)
+		}
+		c.Describe = func(_ context.Context, paths map[string]bool) (map[string]record.DataFile, error) {
+			out := make(map[string]record.DataFile)
+			for path := range paths {
+				out[path] = w.live[path].File
+			}
+			return out, nil
+		}
+		out, err := c.Run(t.Context(), Work{Joins: [][]Candidate{all}})
+		if err != nil || out.FilesIn != 2 || out.FilesOut != 1 || out.Rewritten != 2 || len(out.Failed) > 0 || *done != 2 {
+			t.Errorf("%v: %+v, error %v", fault, out, err)
+		}
+		if got := w.numbers(); !slices.Equal(got, upTo(20)) {
+			t.Errorf("rows %d", got)
+		}
 	}
 }
