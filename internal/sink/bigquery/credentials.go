@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 
 	"cloud.google.com/go/auth"
@@ -84,7 +85,7 @@ func (t tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	if err != nil {
 		code := codes.Unavailable
 		var answered *auth.Error
-		if errors.As(err, &answered) && !answered.Temporary() {
+		if errors.As(err, &answered) && !answered.Temporary() && answered.Response.StatusCode < http.StatusInternalServerError {
 			code = codes.Unauthenticated
 		}
 		return nil, status.Error(code, "getting a token: "+err.Error())
