@@ -53,6 +53,7 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.retention.ms=-1
+log.retention.check.interval.ms=10000
 log.segment.bytes=268435456
 CONF
   printf '%s\n' ${WORDS[@]+"${WORDS[@]}"}

@@ -49,11 +49,12 @@ type broker struct {
 	close     func(ctx context.Context) error
 }
 
-// openBroker starts an in-memory Kafka in a process of its own, or makes a topic at the brokers given.
-func (s *session) openBroker(ctx context.Context) (*broker, error) {
+// openBroker starts an in-memory Kafka in a process of its own, or makes a topic at the brokers given, which keeps so
+// many bytes a topic partition, or all with 0.
+func (s *session) openBroker(ctx context.Context, retentionBytes int) (*broker, error) {
 	topic := "firn-bench-" + uuid.NewString()[:8]
 	if len(s.Brokers) > 0 {
-		return openTopic(ctx, s.Brokers, topic)
+		return openTopic(ctx, s.Brokers, topic, retentionBytes)
 	}
 	c, err := startChild(s.Child(ctx, RoleBroker, topic, strconv.Itoa(topicPartitions)))
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *session) openBroker(ctx context.Context) (*broker, error) {
 }
 
 // openTopic makes a topic, which closing deletes.
-func openTopic(ctx context.Context, addresses []string, topic string) (*broker, error) {
+func openTopic(ctx context.Context, addresses []string, topic string, retentionBytes int) (*broker, error) {
 	options, err := wire.KafkaOptions(job.Kafka{Brokers: addresses})
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func openTopic(ctx context.Context, addresses []string, topic string) (*broker, 
 		return nil, err
 	}
 	admin := kadm.NewClient(client)
-	if err := createTopic(ctx, admin, topic); err != nil {
+	if err := createTopic(ctx, admin, topic, retentionBytes); err != nil {
 		client.Close()
 		return nil, fmt.Errorf("making topic %s: %w", topic, err)
 	}
@@ -115,8 +116,15 @@ func reach(ctx context.Context, client *kgo.Client, addresses []string) error {
 
 // createTopic makes a topic and waits until every partition answers. A job that starts before finds the others only
 // with its next look for partitions, seconds later, and that would be what is measured.
-func createTopic(ctx context.Context, admin *kadm.Client, topic string) error {
-	if _, err := admin.CreateTopic(ctx, topicPartitions, 1, nil, topic); err != nil {
+func createTopic(ctx context.Context, admin *kadm.Client, topic string, retentionBytes int) error {
+	var config map[string]*string
+	if retentionBytes > 0 {
+		config = map[string]*string{
+			"retention.bytes": kadm.StringPtr(strconv.Itoa(retentionBytes)),
+			"segment.bytes":   kadm.StringPtr(strconv.Itoa(retentionBytes / 8)),
+		}
+	}
+	if _, err := admin.CreateTopic(ctx, topicPartitions, 1, config, topic); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(ctx, childGrace)

@@ -18,7 +18,7 @@ func TestTopicAtBrokersGiven(t *testing.T) {
 	}
 	defer kafka.Close()
 	s := &session{Options: Options{Brokers: []string{kafka.Address()}}}
-	b, err := s.openBroker(t.Context())
+	b, err := s.openBroker(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func topics(t *testing.T, address string) kadm.TopicDetails {
 
 func TestBrokersThatCannotBeReached(t *testing.T) {
 	s := &session{Options: Options{Brokers: []string{"127.0.0.1:1"}}}
-	if _, err := s.openBroker(t.Context()); !errors.Is(err, wire.ErrUnreachable) {
+	if _, err := s.openBroker(t.Context(), 0); !errors.Is(err, wire.ErrUnreachable) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -36,9 +36,12 @@ type freshRuns struct {
 	reencoded            []float64 // MB of JSON for a CPU-second
 }
 
+// old is the age from which small files are joined: half of the time, so that some are old at the end.
+func (o Options) old() time.Duration { return min(10*time.Minute, (o.For / 2).Round(time.Second)) }
+
 func (c freshConfig) steps(o Options) []freshStep {
-	// Small files are old when half of the time has passed, so that some are old at the end.
-	rolled := fmt.Sprintf("rollup: {max_age: %s}", min(10*time.Minute, (o.For/2).Round(time.Second)))
+	old := o.old()
+	rolled := fmt.Sprintf("rollup: {max_age: %s}", old)
 	const kept = "expire: {delete_after: 1m}" // else the disk holds all twice
 	flow := func(text string, job flowCase, into func(*freshRuns) *[]flowed) freshStep {
 		return freshStep{text, func(ctx context.Context, s *session, runs *freshRuns) error {
@@ -50,12 +53,12 @@ func (c freshConfig) steps(o Options) []freshStep {
 		}}
 	}
 	return []freshStep{
-		flow("64 buckets, commits every second", flowCase{c.mb, bucketed, time.Second, []string{rolled, kept}},
+		flow("64 buckets, commits every second", flowCase{c.mb, bucketed, time.Second, []string{rolled, kept}, old},
 			func(r *freshRuns) *[]flowed { return &r.bucketed }),
-		flow("no partitions, commits every 200 ms", flowCase{c.mb, "", 200 * time.Millisecond, []string{rolled, kept}},
+		flow("no partitions, commits every 200 ms", flowCase{c.mb, "", 200 * time.Millisecond, []string{rolled, kept}, old},
 			func(r *freshRuns) *[]flowed { return &r.fast }),
 		flow("64 buckets, commits every second, no upkeep", flowCase{
-			c.mb, bucketed, time.Second, []string{"rollup: {enabled: false}", "expire: {enabled: false}"},
+			c.mb, bucketed, time.Second, []string{"rollup: {enabled: false}", "expire: {enabled: false}"}, 0,
 		}, func(r *freshRuns) *[]flowed { return &r.bare }),
 		{fmt.Sprintf("%d commits", c.commits), func(ctx context.Context, _ *session, runs *freshRuns) error {
 			g, err := grow(ctx, c.commits)
@@ -95,7 +98,7 @@ func (s *session) freshFigures(c freshConfig, r *freshRuns) []Result {
 	buckets := at + "; 64 buckets, a commit a second"
 	fast := at + "; no partitions, a commit every 200 ms"
 	share := s.result("bytes_share_128mb", "%", each(r.bucketed, func(f flowed) float64 { return f.largeShare }),
-		buckets+"; of all bytes, young ones included")
+		buckets+fmt.Sprintf("; of the files that are not of an append in the last %s, the age limit", s.old()))
 	share.Goal, share.GoalReason = 99, freshGoal
 	upkeep := make([]float64, len(r.bare))
 	for i := range upkeep {

@@ -3,6 +3,11 @@ package bench
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"firn/internal/table"
 )
 
 // A table that has got hundreds of commits, with roll-ups and expiry, has small metadata.
@@ -65,5 +70,26 @@ func TestLargeShare(t *testing.T) {
 		if got := c.files.largeShare(); got != c.want {
 			t.Errorf("%v: %g %%, want %g", c.files, got, c.want)
 		}
+	}
+}
+
+// Rows of appends that are younger than the limit need not be in large files yet; what a replacement added must be.
+func TestAppendsSince(t *testing.T) {
+	at := func(id int64, seconds int, operation string) table.SnapshotInfo {
+		return table.SnapshotInfo{ID: id, Time: time.Unix(int64(seconds), 0), Operation: operation}
+	}
+	all := []table.SnapshotInfo{
+		at(1, 10, "append"), at(2, 50, "append"), at(3, 60, "replace"), at(4, 61, "append"), at(5, 100, "append"),
+	}
+	for age, want := range map[time.Duration]map[int64]bool{
+		0: {}, time.Second: {5: true}, 40 * time.Second: {4: true, 5: true}, 50 * time.Second: {4: true, 5: true},
+		51 * time.Second: {2: true, 4: true, 5: true}, time.Hour: {1: true, 2: true, 4: true, 5: true},
+	} {
+		if diff := cmp.Diff(want, appendsSince(all, age)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", age, diff)
+		}
+	}
+	if got := appendsSince(nil, time.Hour); len(got) > 0 {
+		t.Errorf("%v of none", got)
 	}
 }

@@ -27,7 +27,7 @@ func (s *session) fresh(ctx context.Context, rates []float64) ([]Result, error) 
 	for run := range s.Runs {
 		for i, rate := range rates {
 			end := s.Progress.step(say("%g MB/s for %s, run %d of %d", rate, s.For, run+1, s.Runs))
-			f, err := s.flow(ctx, flowCase{rate, bucketed, freshCommits, nil})
+			f, err := s.flow(ctx, flowCase{rate, bucketed, freshCommits, nil, 0})
 			if err != nil {
 				return nil, fmt.Errorf("%g MB/s: %w", rate, err)
 			}
@@ -62,12 +62,17 @@ type flowCase struct {
 	rate           float64
 	partition      string
 	commitInterval time.Duration
-	settings       []string // of sink.iceberg
+	settings       []string      // of sink.iceberg
+	old            time.Duration // rows of that age are to be in large files
 }
+
+// flowRetention is how much a topic partition keeps while messages flow: half a minute at 100 MB/s, so that a long run
+// does not fill the disk. A job that falls behind it loses messages, and the run fails.
+const flowRetention = 256 << 20
 
 // flow runs the job while messages are sent at the rate.
 func (s *session) flow(ctx context.Context, c flowCase) (f flowed, err error) {
-	b, err := s.openBroker(ctx)
+	b, err := s.openBroker(ctx, flowRetention)
 	if err != nil {
 		return f, err
 	}
@@ -101,8 +106,12 @@ func (s *session) flow(ctx context.Context, c flowCase) (f flowed, err error) {
 		return f, err
 	}
 	files, err := config.files(ctx)
+	if err != nil {
+		return f, err
+	}
 	f = newFlowed(report, process, files, sent, b.kind)
-	f.largeShare = files.largeShare()
+	old, err := config.filesOlder(ctx, c.old)
+	f.largeShare = old.largeShare()
 	return f, err
 }
 

@@ -219,6 +219,12 @@ func (c jobConfig) write() (string, error) {
 
 // files looks into the table of the job file that write wrote, whoever filled it.
 func (c jobConfig) files(ctx context.Context) (dataFiles, error) {
+	return c.filesOlder(ctx, 0)
+}
+
+// filesOlder is files without those that an append less than the age ago has added. What a replacement has added holds
+// older rows and always counts.
+func (c jobConfig) filesOlder(ctx context.Context, age time.Duration) (dataFiles, error) {
 	var found dataFiles
 	j, err := job.Load(filepath.Join(c.folder, jobFile), os.Getenv)
 	if err != nil {
@@ -232,11 +238,29 @@ func (c jobConfig) files(ctx context.Context) (dataFiles, error) {
 	if err != nil {
 		return found, errors.Join(err, catalog.Close())
 	}
+	snapshots, err := t.Snapshots()
+	if err != nil {
+		return found, errors.Join(err, catalog.Close())
+	}
+	young := appendsSince(snapshots, age)
 	list, err := t.Files(ctx, table.FilesOptions{})
 	for _, f := range list {
-		found = append(found, float64(f.Bytes)/1e6)
+		if !young[f.SnapshotID] {
+			found = append(found, float64(f.Bytes)/1e6)
+		}
 	}
 	return found, errors.Join(err, catalog.Close())
+}
+
+// appendsSince are the snapshots of operation append that are less than the age older than the last one.
+func appendsSince(snapshots []table.SnapshotInfo, age time.Duration) map[int64]bool {
+	young := map[int64]bool{}
+	for _, s := range snapshots {
+		if s.Operation == "append" && snapshots[len(snapshots)-1].Time.Sub(s.Time) < age {
+			young[s.ID] = true
+		}
+	}
+	return young
 }
 
 // report waits for what the job came to, and for its end.

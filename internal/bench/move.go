@@ -93,7 +93,7 @@ func (s *session) moveAll(ctx context.Context, cases []moveCase) (results []Resu
 func (s *session) moveGroup(
 	ctx context.Context, cases []moveCase, peers []*peer, rooms *folders, details *[]Result,
 ) (err error) {
-	b, err := s.openBroker(ctx)
+	b, err := s.openBroker(ctx, 0)
 	if err != nil {
 		return err
 	}
