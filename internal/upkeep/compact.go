@@ -144,7 +144,9 @@ func (c Compaction) Run(ctx context.Context, work Work) (Compacted, error) {
 		return out, err
 	}
 	c.FileBytes = max(1, min(c.FileBytes, rewriteFileBytesMax))
-	run := compacting{Compaction: c, rollup: r, out: &out, rewrites: work.Rewrites}
+	run := compacting{
+		Compaction: c, rollup: r, out: &out, rewrites: work.Rewrites, deletes: newDeleteCache(c.Config.Open),
+	}
 	err = run.all(ctx, work)
 	return out, errors.Join(err, r.kept.close())
 }
@@ -154,6 +156,7 @@ type compacting struct {
 	Compaction
 	rollup   *Rollup
 	out      *Compacted
+	deletes  *deleteCache
 	rewrites [][]Candidate // to come
 	// rewriting says that the joins are over.
 	rewriting bool

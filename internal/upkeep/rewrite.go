@@ -44,6 +44,7 @@ func (c *compacting) rewriteBatch(ctx context.Context, all [][]Candidate) error 
 	if err != nil {
 		return err
 	}
+	c.deletes.learn(&head)
 	pool := parquet.NewPool(rewriteIdleBytes)
 	atOnce := min(c.Config.Parallel, int(rewriteBytesMax/max(1, c.FileBytes)))
 	made, err := c.several(ctx, all, atOnce, func(ctx context.Context, files []Candidate) (record.Replacement, error) {
@@ -127,7 +128,7 @@ func (w *rewriter) write(ctx context.Context, opened *contents) (record.Replacem
 		}
 	}
 	out.Rewrite.Deletes = slices.Sorted(maps.Keys(keys))
-	found, err := deletes.Find(ctx, deletes.Config{Open: w.open, Field: w.head.Field, Pool: w.pool}, data)
+	found, err := deletes.Find(ctx, deletes.Config{Open: w.deletes.Open, Field: w.head.Field, Pool: w.pool}, data)
 	if err != nil {
 		return out, err
 	}
@@ -144,11 +145,6 @@ func (w *rewriter) write(ctx context.Context, opened *contents) (record.Replacem
 	}
 	out.Add = w.added
 	return out, err
-}
-
-// open reads a delete file from the store.
-func (w *rewriter) open(ctx context.Context, path string) (deletes.Content, error) {
-	return w.Config.Open(ctx, path)
 }
 
 // begin decides on the sizes, and opens the first file.
