@@ -26,7 +26,8 @@ type Request struct {
 	// rows there is a success then.
 	Resend bool
 	// Free is called once nothing refers to Rows any more, which may be before Append returns or after the answer; nil
-	// leaves them to the garbage collector. It must not block or call the connection.
+	// leaves them to the garbage collector. It may never be called: gRPC can lose count when its stream breaks. Do not
+	// wait for it. It must not block or call the connection.
 	Free func()
 }
 
