@@ -73,7 +73,8 @@ func (r *recordSchema) fields(columns []*storagepb.TableFieldSchema, path string
 
 func (r *recordSchema) field(c *storagepb.TableFieldSchema, path string) record.Field {
 	r.id++
-	f := record.Field{ID: r.id, Name: c.GetName(), Doc: c.GetDescription(), Type: r.plain(c, path)}
+	f := record.Field{ID: r.id, Name: c.GetName(), Doc: c.GetDescription()}
+	f.Type = r.plain(c, path) // counts r.id on
 	switch c.GetMode() {
 	case storagepb.TableFieldSchema_REQUIRED:
 		f.Required = true
