@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	bq "cloud.google.com/go/bigquery"
@@ -167,10 +166,4 @@ func (c *Client) Close() error {
 		return fmt.Errorf("closing the BigQuery client: %w", err)
 	}
 	return nil
-}
-
-// subjectOf is the table of a stream's name, or the name itself.
-func subjectOf(stream string) string {
-	table, _, _ := strings.Cut(stream, "/streams/")
-	return table
 }
