@@ -64,28 +64,29 @@ func (c *Connection) settle(p *Pending, err error) completed {
 	return completed{p, p.result}
 }
 
-// judge tells what an answer means: the error passes, and the append is to be sent again; or it is for good; or neither,
-// and the rows are stored. The caller holds c.mu.
+// judge tells what an answer means: the error passes, and the append is to be sent again; or it is for good; or
+// neither, and the rows are stored. The caller holds c.mu.
 func (c *Connection) judge(p *Pending, answer *storagepb.AppendRowsResponse) (passing *Error, err error) {
 	if answer.GetError() == nil {
 		return nil, c.stored(p, answer.GetAppendResult())
 	}
 	e := classifyAnswer(c.stream, answer.GetError(), answer.GetRowErrors())
+	// It may be stored all the same, unless one before it is not: then its offset is beyond the end.
+	p.lost = p.lost || e.is(ErrUnreachable) && !(c.exact && c.failure != nil)
 	defer func() {
-		p.lost = p.lost || e.Kind == ErrUnreachable // it may be stored all the same
-		if err != nil && p.lost && e.Kind != ErrRowsRefused {
+		if err != nil && p.lost && !e.is(ErrRowsRefused) {
 			c.unsettled = true
 			err = fmt.Errorf("%w: %w", ErrUnsettled, err)
 		}
 	}()
 	switch {
-	case c.exact && e.Kind == ErrOffsetTaken && (p.sends > 1 || p.request.Resend):
+	case c.exact && e.is(ErrOffsetTaken) && (p.sends > 1 || p.request.Resend):
 		return nil, nil // it was stored when it was sent before
 	case c.exact && c.failure != nil:
 		return nil, behind(c.failure)
 	case c.exact && c.drain != nil:
 		return e, nil // as it must, since an append before it has to be sent again
-	case c.exact && e.Kind == ErrOutOfRange && p.strays == 0:
+	case c.exact && e.is(ErrOutOfRange) && p.strays == 0:
 		// All before it are stored, and yet the stream ends before it: what was stored may not be known everywhere.
 		p.strays++
 		return &Error{Kind: ErrUnreachable, Subject: e.Subject, Code: e.Code, Storage: e.Storage, Message: e.Message}, nil

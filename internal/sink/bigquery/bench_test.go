@@ -73,11 +73,13 @@ func BenchmarkReferenceFromColumns(b *testing.B) {
 }
 
 // wideMessage has a value of each of twenty columns, in about 500 bytes.
-const wideMessage = `{"id":%d,"user_id":901234,"session":"0123456789abcdef","event":"page_view","ok":true,"score":0.1234,` +
+const wideMessage = `{"id":%d,"user_id":901234,"session":"0123456789abcdef","event":"page_view","ok":true,` +
+	`"score":0.1234,` +
 	`"lat":12.345678,"lon":-98.765432,"ts":"2026-11-29T12:00:00.123Z","recv":"2026-11-29T12:00:00.123456Z",` +
 	`"price":1234.56,"qty":7,"country":"DE","device":{"os":"linux","ver":"1.2.3","w":1920,"retina":false},` +
 	`"referrer":"https://example.com/p/77?q=123456","ip":"10.20.30.40",` +
-	`"ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120.0.0.0","is_new":false,"tags":["a","b"],"bytes":512}`
+	`"ua":"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120.0.0.0","is_new":false,` +
+	`"tags":["a","b"],"bytes":512}`
 
 func BenchmarkWideFromJSON(b *testing.B) {
 	text, number := storagepb.TableFieldSchema_STRING, storagepb.TableFieldSchema_INT64

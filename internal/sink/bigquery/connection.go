@@ -131,12 +131,12 @@ func (c *Client) Connect(
 	return connection, nil
 }
 
-// Append sends a request. It waits while Options.InFlightBytes are not answered, of all callers together. After an error
-// the rows are still the caller's.
+// Append sends a request. It waits while Options.InFlightBytes are not answered, of all callers together. After an
+// error the rows are still the caller's.
 func (c *Connection) Append(ctx context.Context, r Request) (*Pending, error) {
 	if len(r.Rows) == 0 || c.exact == (r.Offset == NoOffset) || r.Offset < NoOffset {
-		return nil, fmt.Errorf("an append of %d bytes at offset %d to %s: there must be rows, and an offset unless the stream"+
-			" is a default one", len(r.Rows), r.Offset, c.stream)
+		return nil, fmt.Errorf("an append of %d bytes at offset %d to %s: there must be rows, and an offset unless the "+
+			"stream is a default one", len(r.Rows), r.Offset, c.stream)
 	}
 	for {
 		p, changed, err := c.enqueue(r)

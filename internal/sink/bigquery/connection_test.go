@@ -117,7 +117,8 @@ func TestRefusedRowsAreNamed(t *testing.T) {
 	}
 	r := resultOf(t, pending[1])
 	e := (*Error)(nil)
-	if !errors.Is(r.Err, ErrRowsRefused) || !errors.As(r.Err, &e) || len(e.Rows) != 1 || e.Rows[0] != (RowError{1, "too long"}) {
+	if !errors.Is(r.Err, ErrRowsRefused) || !errors.As(r.Err, &e) ||
+		!slices.Equal(e.Rows, []RowError{{Index: 1, Message: "too long"}}) {
 		t.Errorf("%+v", r)
 	}
 	if r.UpdatedSchema == nil {
@@ -173,18 +174,21 @@ func TestUnansweredBehindAFailureIsUnsettled(t *testing.T) {
 }
 
 func TestFailuresForGood(t *testing.T) {
+	refused := func(code codes.Code, detail storagepb.StorageError_StorageErrorCode) deed {
+		return deed{refuse: storageStatus(code, detail)}
+	}
 	for _, c := range []struct {
 		name string
 		deed deed
 		want error
 	}{
-		{"finalized", deed{refuse: storageStatus(codes.InvalidArgument, storagepb.StorageError_STREAM_FINALIZED)}, ErrFinalized},
-		{"not told by a detail", deed{refuse: status.New(codes.FailedPrecondition, "stream is finalized").Proto()}, ErrFinalized},
-		{"taken", deed{refuse: storageStatus(codes.AlreadyExists, storagepb.StorageError_OFFSET_ALREADY_EXISTS)}, ErrOffsetTaken},
+		{"finalized", refused(codes.InvalidArgument, storagepb.StorageError_STREAM_FINALIZED), ErrFinalized},
+		{"no detail", deed{refuse: status.New(codes.FailedPrecondition, "it is finalized").Proto()}, ErrFinalized},
+		{"taken", refused(codes.AlreadyExists, storagepb.StorageError_OFFSET_ALREADY_EXISTS), ErrOffsetTaken},
 		{"denied", deed{lose: true, end: status.Error(codes.PermissionDenied, "no")}, ErrDenied},
 		{"unauthenticated", deed{lose: true, end: status.Error(codes.Unauthenticated, "no")}, ErrDenied},
-		{"not found", deed{refuse: storageStatus(codes.NotFound, storagepb.StorageError_STREAM_NOT_FOUND)}, ErrNotFound},
-		{"out of range", deed{refuse: storageStatus(codes.OutOfRange, storagepb.StorageError_OFFSET_OUT_OF_RANGE)}, ErrOutOfRange},
+		{"not found", refused(codes.NotFound, storagepb.StorageError_STREAM_NOT_FOUND), ErrNotFound},
+		{"out of range", refused(codes.OutOfRange, storagepb.StorageError_OFFSET_OUT_OF_RANGE), ErrOutOfRange},
 		{"invalid", deed{refuse: status.New(codes.InvalidArgument, "no").Proto()}, ErrRejected},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -206,7 +210,8 @@ func TestResentByTheCaller(t *testing.T) {
 	client := s.serve(t, nil)
 	c := connect(t, client, testStream)
 	resultOf(t, appendTo(t, c, Request{Rows: rowsOf("x"), Offset: 0}))
-	if r := resultOf(t, appendTo(t, connect(t, client, testStream), Request{Rows: rowsOf("x"), Offset: 0, Resend: true})); r.Err != nil {
+	again := connect(t, client, testStream)
+	if r := resultOf(t, appendTo(t, again, Request{Rows: rowsOf("x"), Offset: 0, Resend: true})); r.Err != nil {
 		t.Error(r.Err)
 	}
 }

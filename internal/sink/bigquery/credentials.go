@@ -85,7 +85,8 @@ func (t tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	if err != nil {
 		code := codes.Unavailable
 		var answered *auth.Error
-		if errors.As(err, &answered) && !answered.Temporary() && answered.Response.StatusCode < http.StatusInternalServerError {
+		if errors.As(err, &answered) && !answered.Temporary() &&
+			answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError {
 			code = codes.Unauthenticated
 		}
 		return nil, status.Error(code, "getting a token: "+err.Error())

@@ -62,8 +62,8 @@ type Cut struct {
 
 // NewEncoder compiles an encoder of rows for a table. The rows have the table's columns by name, in any case if need
 // be, or some of them: a column that rows do not have is null, or its default value if the connection says so. The
-// rows' schema is RecordSchema of the table, or one that fills the table's columns exactly: see TableSchema. It may have
-// the columns of WithChanges beside those of the table. The error names every field and column that does not fit.
+// rows' schema is RecordSchema of the table, or one that fills the table's columns exactly: see TableSchema. It may
+// have the columns of WithChanges beside those of the table. The error names every field and column that does not fit.
 func NewEncoder(rows *record.Schema, table *storagepb.TableSchema, l Limits) (*Encoder, error) {
 	if l.Bytes < 1 || l.BytesMax < l.Bytes {
 		return nil, fmt.Errorf("requests of %d bytes, at most %d: the first must be at least 1 and the second no less",
@@ -79,9 +79,9 @@ func NewEncoder(rows *record.Schema, table *storagepb.TableSchema, l Limits) (*E
 // Descriptor is the message that the rows are, for the writer's schema of a connection. It is the caller's.
 func (e *Encoder) Descriptor() *descriptorpb.DescriptorProto { return descriptor(e.columns) }
 
-// Append appends rows [from, to) of the batch to buf, a request's rows so far, until it is full: then Cut.Next is less
-// than to, or Cut.Full is set. What it appends is the content of a ProtoRows message, a serialized_rows field a row. The
-// rows copy the batch's bytes. The batch must be of the encoder's schema.
+// Append appends rows [from, to) of the batch to buf, a request's rows so far, until it is full: then Cut.Full is set,
+// and Cut.Next may be less than to. What it appends is the content of a ProtoRows message, a serialized_rows field a
+// row. The rows copy the batch's bytes. The batch must be of the encoder's schema.
 func (e *Encoder) Append(buf []byte, b *record.Batch, from, to int) ([]byte, Cut) {
 	bind(e.columns, b.Columns)
 	e.refused = e.refused[:0]

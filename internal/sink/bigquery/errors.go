@@ -80,10 +80,11 @@ func (e *Error) Error() string {
 // Unwrap is the error's kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
+// is tells whether the error is of a kind.
+func (e *Error) is(kind error) bool { return errors.Is(e.Kind, kind) }
+
 // retryable tells whether the same request may succeed later.
-func (e *Error) retryable() bool {
-	return e.Kind == ErrUnreachable || e.Kind == ErrQuota || e.Kind == ErrNotFound
-}
+func (e *Error) retryable() bool { return e.is(ErrUnreachable) || e.is(ErrQuota) || e.is(ErrNotFound) }
 
 // classify makes an Error of what a call or a stream ended with.
 func classify(subject string, err error) *Error {
@@ -123,7 +124,7 @@ func classifyStatus(subject string, s *status.Status) *Error {
 	}
 	e.Kind = codeKind(e.Code)
 	// Not every version of the server adds the detail.
-	if e.Kind == ErrRejected && strings.Contains(strings.ToLower(e.Message), "finalized") {
+	if e.is(ErrRejected) && strings.Contains(strings.ToLower(e.Message), "finalized") {
 		e.Kind = ErrFinalized
 	}
 	return e

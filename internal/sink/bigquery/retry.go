@@ -60,7 +60,7 @@ func (p *pauses) restart(first time.Duration) {
 // next is how long to wait after a failure, or the error with which to give up.
 func (p *pauses) next(e *Error, now time.Time) (time.Duration, error) {
 	budget := p.retry.Budget
-	if e.Kind == ErrNotFound {
+	if e.is(ErrNotFound) {
 		budget = p.retry.NotFoundBudget
 	}
 	if !e.retryable() || budget <= 0 {
@@ -70,7 +70,7 @@ func (p *pauses) next(e *Error, now time.Time) (time.Duration, error) {
 		p.since = now
 	}
 	p.attempts++
-	if e.Kind == ErrQuota && !p.quota {
+	if e.is(ErrQuota) && !p.quota {
 		p.quota = true
 		p.restart(p.retry.QuotaPause)
 	}

@@ -220,7 +220,9 @@ func (s *server) serve(t *testing.T, change func(*Options)) *Client {
 			t.Error(err)
 		}
 		g.Stop()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 	return c
 }

@@ -76,6 +76,7 @@ func (e *Encoder) scalar(buf []byte, c *column, row int) []byte {
 			e.bad(c, "a time of day reaches from 00:00:00 to 23:59:59.999999")
 		}
 		return appendVarint(buf, civilTime(v))
+	default: // the two below: other ops are none of numbers
 	}
 	v := c.col.Ints64[row]
 	if v < firstMicro || v > lastMicro {
