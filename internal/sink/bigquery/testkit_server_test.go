@@ -17,7 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// server is a small BigQueryWrite: streams with rows and ends. Each append asks plan what to do; nil is as it should be.
+// server is a small BigQueryWrite: streams with rows and ends. Each append asks plan what to do; nil is as it should
+// be.
 type server struct {
 	storagepb.UnimplementedBigQueryWriteServer
 	plan  func(n int, r *storagepb.AppendRowsRequest) deed // n counts all appends from 0
@@ -38,6 +39,7 @@ type deed struct {
 	lose    bool                  // the rows are not stored, and the gRPC stream breaks
 	cut     bool                  // they are, and it breaks before the answer
 	end     error                 // what it breaks with; nil is UNAVAILABLE, errEnd no error
+	last    bool                  // the gRPC stream ends after the answer
 	silent  bool                  // no answer, ever
 	schema  *storagepb.TableSchema
 }
@@ -70,6 +72,12 @@ func (s *server) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) err
 		}
 		if err := stream.Send(answer); err != nil {
 			return err
+		}
+		if d.last {
+			if errors.Is(d.end, errEnd) {
+				return nil
+			}
+			return d.end
 		}
 	}
 }
