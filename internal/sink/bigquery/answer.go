@@ -56,7 +56,7 @@ func (c *Connection) answered(answer *storagepb.AppendRowsResponse, timer *answe
 // holds c.mu.
 func (c *Connection) settle(p *Pending, err error) completed {
 	if err == nil {
-		c.progress = true
+		c.progress, c.known = true, true
 	} else if c.exact && c.failure == nil {
 		c.failure, c.drain = err, errOver
 	}
@@ -72,7 +72,7 @@ func (c *Connection) judge(p *Pending, answer *storagepb.AppendRowsResponse) (pa
 	}
 	e := classifyAnswer(c.stream, answer.GetError(), answer.GetRowErrors())
 	// It may be stored all the same, unless one before it is not: then its offset is beyond the end.
-	p.lost = p.lost || e.is(ErrUnreachable) && !(c.exact && c.failure != nil)
+	p.lost = p.lost || e.is(ErrUnreachable) && (!c.exact || c.failure == nil)
 	defer func() {
 		if err != nil && p.lost && !e.is(ErrRowsRefused) {
 			c.unsettled = true
@@ -119,6 +119,8 @@ func (c *Connection) broken(err error) error {
 	switch {
 	case errors.Is(c.drain, errOver):
 		return nil // what is still on its way stays unsettled
+	case c.drain != nil:
+		return c.drain // what is on its way is sent again in any case, and tells then whether the stream is at fault
 	case idle && (errors.Is(err, io.EOF) || classify(c.stream, err).retryable()):
 		return nil
 	default:

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"cloud.google.com/go/auth"
 	bq "cloud.google.com/go/bigquery"
 	"golang.org/x/time/rate"
 	"google.golang.org/api/option"
@@ -22,7 +23,7 @@ import (
 
 // Options says how to reach BigQuery. Start from DefaultOptions.
 type Options struct {
-	// Project is that of tables which are named without one, and pays for requests that are not about a table.
+	// Project is that of tables which are named without one.
 	Project     string
 	Credentials Credentials
 
@@ -93,10 +94,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	}}
 	project := o.Project
 	if project == "" {
-		project = bq.DetectProjectID
-		if o.Insecure || o.Credentials.None {
-			project = "none"
-		}
+		project = "none" // it is asked for, and used for nothing: each table has its own
 	}
 	if c.rest, err = bq.NewClient(ctx, project, rest...); err != nil {
 		return nil, fmt.Errorf("connecting to the BigQuery API: %w", err)
@@ -116,7 +114,7 @@ func (o Options) dialing() (dial []grpc.DialOption, rest []option.ClientOption, 
 	}
 	if o.Insecure {
 		dial = append(dial, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		return dial, append(rest, o.client(option.WithoutAuthentication())), nil
+		return dial, append(rest, o.restClient(nil, nil)), nil
 	}
 	roots, err := o.roots()
 	if err != nil {
@@ -128,19 +126,29 @@ func (o Options) dialing() (dial []grpc.DialOption, rest []option.ClientOption, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if creds == nil {
-		return dial, append(rest, o.client(option.WithoutAuthentication())), nil
+	if creds != nil {
+		dial = append(dial, grpc.WithPerRPCCredentials(tokens{creds}))
 	}
-	dial = append(dial, grpc.WithPerRPCCredentials(tokens{creds}))
-	return dial, append(rest, o.client(option.WithAuthCredentials(creds))), nil
+	return dial, append(rest, o.restClient(creds, roots)), nil
 }
 
-// client is the HTTP client that is given, or else one as the option says.
-func (o Options) client(otherwise option.ClientOption) option.ClientOption {
-	if o.HTTPClient != nil {
+// restClient is the HTTP client that is given, or else one with the credentials and certificates; nil is none of the
+// former and the system's of the latter.
+func (o Options) restClient(creds *auth.Credentials, roots *x509.CertPool) option.ClientOption {
+	switch {
+	case o.HTTPClient != nil:
 		return option.WithHTTPClient(o.HTTPClient)
+	case roots != nil:
+		transport := &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
+			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		}
+		return option.WithHTTPClient(&http.Client{Transport: signing{creds: creds, next: transport}})
+	case creds == nil:
+		return option.WithoutAuthentication()
+	default:
+		return option.WithAuthCredentials(creds)
 	}
-	return otherwise
 }
 
 // roots is the certificates of CAFile; nil is the system's.

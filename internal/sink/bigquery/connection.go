@@ -107,6 +107,7 @@ type Connection struct {
 	unsettled bool  // an append was sent and will never be answered
 	closing   bool
 	progress  bool // there was a success since the last look
+	known     bool // there was one on the gRPC stream at hand, so that the server knows what first says
 }
 
 // Connect makes a connection to a stream, whose rows are messages of the descriptor. It opens the gRPC stream with the

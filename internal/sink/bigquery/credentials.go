@@ -103,3 +103,28 @@ func (t tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 
 // RequireTransportSecurity keeps tokens off connections that others can read.
 func (t tokens) RequireTransportSecurity() bool { return true }
+
+// signing puts a token into each HTTP request; nil credentials are none.
+type signing struct {
+	creds *auth.Credentials
+	next  *http.Transport
+}
+
+// RoundTrip sends a request.
+func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.creds == nil {
+		return s.next.RoundTrip(r)
+	}
+	headers, err := tokens{s.creds}.GetRequestMetadata(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	return s.next.RoundTrip(r)
+}
+
+// CloseIdleConnections is what http.Client.CloseIdleConnections asks for.
+func (s signing) CloseIdleConnections() { s.next.CloseIdleConnections() }

@@ -104,6 +104,9 @@ func (c *Connection) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.known = false
+	c.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := newAnswerTimer(c.client.options.AnswerTimeout, func() { cancel(errUnanswered) })
 	stream, err := ch.conn.NewStream(routed(ctx, "write_stream", c.stream), appendRows,
@@ -144,15 +147,19 @@ func (c *Connection) converse(
 
 // send sends what is queued, until nothing more is to be sent on this stream.
 func (c *Connection) send(ctx context.Context, stream grpc.ClientStream, timer *answerTimer) error {
-	h := c.first
+	rest := header{stream: c.stream}
 	for {
-		p, err := c.next(ctx, timer)
+		p, known, err := c.next(ctx, timer)
 		if p == nil {
 			if err != nil {
 				return nil // the receiver knows why the stream ended
 			}
 			timer.restart() // the server is to end the stream too
 			return stream.CloseSend()
+		}
+		h := &c.first
+		if known {
+			h = &rest
 		}
 		request := &outgoing{rows: p.rows}
 		request.header = h.append(make([]byte, 0, 64+len(h.stream)+len(h.schema)), p.request.Offset, len(p.request.Rows))
@@ -161,18 +168,17 @@ func (c *Connection) send(ctx context.Context, stream grpc.ClientStream, timer *
 		if err != nil {
 			return fmt.Errorf("sending an append: %w", err)
 		}
-		h = header{stream: c.stream}
 	}
 }
 
 // next moves the next append from the queue to those sent, before it is: an answer must find it. It is nil when there
-// will be none on this stream; the error is that of ctx.
-func (c *Connection) next(ctx context.Context, timer *answerTimer) (*Pending, error) {
+// will be none on this stream; the error is that of ctx. The server knows the schema of rows once it took some.
+func (c *Connection) next(ctx context.Context, timer *answerTimer) (p *Pending, known bool, err error) {
 	for {
 		c.mu.Lock()
 		stop := c.drain != nil || c.closing && len(c.queue) == 0
 		if !stop && len(c.queue) > 0 {
-			p := c.queue[0]
+			p, known = c.queue[0], c.known
 			c.queue[0] = nil
 			c.queue = c.queue[1:]
 			p.sends++
@@ -181,17 +187,17 @@ func (c *Connection) next(ctx context.Context, timer *answerTimer) (*Pending, er
 				timer.restart()
 			}
 			c.mu.Unlock()
-			return p, nil
+			return p, known, nil
 		}
 		changed := c.changed
 		c.mu.Unlock()
 		if stop {
-			return nil, nil
+			return nil, false, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, false, context.Cause(ctx)
 		}
 	}
 }
