@@ -54,7 +54,8 @@ func TestRowsThatChangeOthers(t *testing.T) {
 	for _, m := range messagesOf(t, buf, messageOf(t, e.Descriptor())) {
 		got = append(got, showMessage(m, columns))
 	}
-	if s := strings.Join(got, " "); s != `{k="a" _CHANGE_TYPE="UPSERT" _CHANGE_SEQUENCE_NUMBER="1/2"} {k="b" _CHANGE_TYPE="DELETE"}` {
+	const both = `{k="a" _CHANGE_TYPE="UPSERT" _CHANGE_SEQUENCE_NUMBER="1/2"} {k="b" _CHANGE_TYPE="DELETE"}`
+	if s := strings.Join(got, " "); s != both {
 		t.Errorf("rows %s", s)
 	}
 }

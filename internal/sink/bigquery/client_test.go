@@ -165,7 +165,8 @@ func TestServersMustBeKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Finalize(t.Context(), testStream); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "x509") {
+	_, err = c.Finalize(t.Context(), testStream)
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "x509") {
 		t.Errorf("%v", err)
 	}
 	if err := c.Close(); err != nil {

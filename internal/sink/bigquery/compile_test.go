@@ -37,20 +37,22 @@ func TestRowsThatDoNotFitATable(t *testing.T) {
 		{"too fine", decimal(9, 3), sized(sql(storagepb.TableFieldSchema_NUMERIC), 9, 2, 0), "does not fit NUMERIC(9, 2)"},
 		{"a decimal for an integer", decimal(9, 0), sql(storagepb.TableFieldSchema_INT64), "decimal(9, 0) cannot fill INT64"},
 		{"a long uuid", record.Type{Kind: record.KindUUID}, sized(sql(stringColumn), 0, 0, 35), "does not fit STRING(35)"},
-		{"a long fixed", record.Type{Kind: record.KindFixed, Length: 4}, sized(sql(storagepb.TableFieldSchema_BYTES), 0, 0, 3),
-			"fixed[4] does not fit BYTES(3)"},
+		{"a long fixed", record.Type{Kind: record.KindFixed, Length: 4},
+			sized(sql(storagepb.TableFieldSchema_BYTES), 0, 0, 3), "fixed[4] does not fit BYTES(3)"},
 		{"no column", number, columnOf("g", storagepb.TableFieldSchema_INT64), "field f: the table has no such column"},
 		{"a column that must be", number, must(columnOf("g", storagepb.TableFieldSchema_INT64)),
 			"field g: the column is REQUIRED, and rows do not have it"},
 		{"inside", record.Type{Kind: record.KindStruct, Fields: []record.Field{fieldOf("a", number)}},
 			structColumn("f", columnOf("b", storagepb.TableFieldSchema_INT64)), "field f.a: the table has no such column"},
 	} {
-		_, err := NewEncoder(&record.Schema{Fields: []record.Field{fieldOf("f", c.field)}}, tableWith(c.table), DefaultLimits())
+		rows := &record.Schema{Fields: []record.Field{fieldOf("f", c.field)}}
+		_, err := NewEncoder(rows, tableWith(c.table), DefaultLimits())
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
 		}
 	}
-	schema := &record.Schema{Fields: []record.Field{fieldOf("A", number), fieldOf("a", number), fieldOf(ChangeType, number)}}
+	schema := &record.Schema{Fields: []record.Field{
+		fieldOf("A", number), fieldOf("a", number), fieldOf(ChangeType, number)}}
 	_, err := NewEncoder(schema, tableWith(columnOf("a", storagepb.TableFieldSchema_INT64)), DefaultLimits())
 	for _, want := range []string{"field a: another field fills column a", "_CHANGE_TYPE: it must be a string"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -88,7 +90,8 @@ func TestKindsThatTablesDoNotAskFor(t *testing.T) {
 	rows := &record.Schema{Fields: []record.Field{
 		fieldOf("i", record.Type{Kind: record.KindInt}), fieldOf("f", record.Type{Kind: record.KindFloat}),
 		fieldOf("u", record.Type{Kind: record.KindUUID}), fieldOf("x", record.Type{Kind: record.KindFixed, Length: 2}),
-		fieldOf("m", mapType(text, record.Type{Kind: record.KindInt})), fieldOf("l", listType(record.Type{Kind: record.KindFloat})),
+		fieldOf("m", mapType(text, record.Type{Kind: record.KindInt})),
+		fieldOf("l", listType(record.Type{Kind: record.KindFloat})),
 	}}
 	table, err := TableSchema(rows)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestCredentialsAreFound(t *testing.T) {
 	}{
 		{"by a file", Credentials{File: key}, ""},
 		{"by the environment", Credentials{}, key},
-		{"to impersonate another", Credentials{File: key, Impersonate: "b@p.example", Delegates: []string{"c@p.example"}}, ""},
+		{"to act as another", Credentials{File: key, Impersonate: "b@p.example", Delegates: []string{"c@p.example"}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", c.environment)

@@ -39,8 +39,9 @@ func TestNamesThatAreNoIdentifiers(t *testing.T) {
 // Types, labels and the nesting of messages are those of Google's client, but for packed numbers.
 func TestDescriptors(t *testing.T) {
 	text := storagepb.TableFieldSchema_STRING
-	table := tableWith(append(everyType(), must(columnOf("sure", text)), structColumn("s", structColumn("t",
-		repeated(columnOf("n", storagepb.TableFieldSchema_DATE)))), repeated(structColumn("u", must(columnOf("a", text)))))...)
+	table := tableWith(append(everyType(), must(columnOf("sure", text)),
+		structColumn("s", structColumn("t", repeated(columnOf("n", storagepb.TableFieldSchema_DATE)))),
+		repeated(structColumn("u", must(columnOf("a", text)))))...)
 	d := encoderOf(t, recordSchemaOf(t, table), table).Descriptor()
 	types := map[string]string{}
 	var walk func(path string, m *descriptorpb.DescriptorProto)

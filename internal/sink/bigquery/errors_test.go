@@ -52,8 +52,11 @@ func TestErrorsAreToldApart(t *testing.T) {
 }
 
 func TestErrorsSayWhatAndWhere(t *testing.T) {
-	e := classify(testStream, status.FromProto(storageStatus(codes.OutOfRange, storagepb.StorageError_OFFSET_OUT_OF_RANGE)).Err())
-	for _, want := range []string{testStream, "beyond the end", "OutOfRange", "OFFSET_OUT_OF_RANGE", "refused by the test"} {
+	answer := storageStatus(codes.OutOfRange, storagepb.StorageError_OFFSET_OUT_OF_RANGE)
+	e := classify(testStream, status.FromProto(answer).Err())
+	for _, want := range []string{
+		testStream, "beyond the end", "OutOfRange", "OFFSET_OUT_OF_RANGE", "refused by the test",
+	} {
 		if !strings.Contains(e.Error(), want) {
 			t.Errorf("%s: %s is missing", e, want)
 		}
@@ -83,7 +86,8 @@ func TestPausesHaveABudget(t *testing.T) {
 			at = at.Add(wait)
 		}
 	}
-	if n, last, err := waits(gone); n < 6 || last < 4*time.Second || last > 12*time.Second || !errors.Is(err, ErrUnreachable) {
+	n, last, err := waits(gone)
+	if n < 6 || last < 4*time.Second || last > 12*time.Second || !errors.Is(err, ErrUnreachable) {
 		t.Errorf("%d pauses, the last %s, %v", n, last, err)
 	}
 	if n, last, err := waits(quota); n < 1 || n > 6 || last < 10*time.Second || !errors.Is(err, ErrQuota) {

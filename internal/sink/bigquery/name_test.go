@@ -25,7 +25,8 @@ func TestTableNames(t *testing.T) {
 		t.Error("a table in no project")
 	}
 	n := TableName{"p", "d", "t"}
-	if n.String() != "p.d.t" || n.DefaultStream() != "projects/p/datasets/d/tables/t/streams/_default" || !isDefault(n.DefaultStream()) {
+	const stream = "projects/p/datasets/d/tables/t/streams/_default"
+	if n.String() != "p.d.t" || n.DefaultStream() != stream || !isDefault(stream) {
 		t.Error(n, n.DefaultStream())
 	}
 	if isDefault(testStream) {

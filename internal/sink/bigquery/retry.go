@@ -106,9 +106,10 @@ func (c *Client) notify(n Notice) {
 	if c.options.OnRetry != nil {
 		c.options.OnRetry(n)
 	}
-	message := "BigQuery did not take a request, it is tried again"
+	log := c.log.With("subject", n.Subject, "error", n.Err, "attempt", n.Attempt, "wait", n.Wait)
 	if errors.Is(n.Err, ErrQuota) {
-		message = "BigQuery refuses requests for a quota, they are tried again"
+		log.Warn("BigQuery refuses requests for a quota, they are tried again")
+		return
 	}
-	c.log.Warn(message, "subject", n.Subject, "error", n.Err, "attempt", n.Attempt, "wait", n.Wait)
+	log.Warn("BigQuery did not take a request, it is tried again")
 }

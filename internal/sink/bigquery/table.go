@@ -84,8 +84,8 @@ func tableOf(name TableName, m *bq.TableMetadata) *Table {
 	return t
 }
 
-// CreateTable makes a table and returns it as it then is. When there is one of the name already, it returns that one: see
-// whether its schema fits.
+// CreateTable makes a table and returns it as it then is. When there is one of the name already, it returns that one:
+// see whether its schema fits.
 func (c *Client) CreateTable(ctx context.Context, name TableName, spec TableSpec) (*Table, error) {
 	m, err := spec.metadata(time.Now())
 	if err != nil {

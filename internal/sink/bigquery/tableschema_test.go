@@ -95,7 +95,9 @@ func TestFieldsThatNoTableHas(t *testing.T) {
 		fieldOf("s", record.Type{Kind: record.KindStruct, Fields: []record.Field{fieldOf("n", nanos)}}),
 		fieldOf("e", record.Type{Kind: record.KindStruct}), fieldOf("l", listType(nanos)),
 	}})
-	for _, want := range []string{"field n: ", "field ll: ", "field lm: ", "field s.n: ", "field e: ", "field l.element: "} {
+	for _, want := range []string{
+		"field n: ", "field ll: ", "field lm: ", "field s.n: ", "field e: ", "field l.element: ",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q in it", err, want)
 		}

@@ -38,8 +38,8 @@ func streamOf(s *storagepb.WriteStream) Stream {
 	return stream
 }
 
-// Create makes a write stream (CreateWriteStream). It keeps to Options.CreatesPerSecond. A stream that was made and whose
-// answer was lost stays behind, empty, and harms nobody.
+// Create makes a write stream (CreateWriteStream). It keeps to Options.CreatesPerSecond. A stream that was made and
+// whose answer was lost stays behind, empty, and harms nobody.
 func (c *Client) Create(ctx context.Context, table TableName, kind storagepb.WriteStream_Type) (Stream, error) {
 	request := &storagepb.CreateWriteStreamRequest{
 		Parent: table.Path(), WriteStream: &storagepb.WriteStream{Type: kind},
@@ -99,11 +99,12 @@ func (c *Client) Flush(ctx context.Context, stream string, offset int64) error {
 }
 
 // Commit makes the rows of PENDING streams visible, all of them or none (BatchCommitWriteStreams). The streams must be
-// finalized and of the one table. Where the server refuses some, the error joins an Error a stream; when each of them is
-// ErrCommitted, the commit has happened before.
+// finalized and of the one table. Where the server refuses some, the error joins an Error a stream; when each of them
+// is ErrCommitted, the commit has happened before.
 func (c *Client) Commit(ctx context.Context, table TableName, streams []string) (time.Time, error) {
 	request := &storagepb.BatchCommitWriteStreamsRequest{Parent: table.Path(), WriteStreams: streams}
-	try := func(ctx context.Context, api storagepb.BigQueryWriteClient) (*storagepb.BatchCommitWriteStreamsResponse, error) {
+	type response = *storagepb.BatchCommitWriteStreamsResponse
+	try := func(ctx context.Context, api storagepb.BigQueryWriteClient) (response, error) {
 		return api.BatchCommitWriteStreams(ctx, request)
 	}
 	done, err := callOnce(ctx, c, "parent", table.Path(), try)
@@ -116,7 +117,8 @@ func (c *Client) Commit(ctx context.Context, table TableName, streams []string) 
 		if kind == nil {
 			kind = ErrRejected
 		}
-		faults = append(faults, &Error{Kind: kind, Subject: s.GetEntity(), Storage: s.GetCode(), Message: s.GetErrorMessage()})
+		faults = append(faults,
+			&Error{Kind: kind, Subject: s.GetEntity(), Storage: s.GetCode(), Message: s.GetErrorMessage()})
 	}
 	if len(faults) > 0 || done.GetCommitTime() == nil {
 		faults = append(faults, errors.New("the server committed no stream"))

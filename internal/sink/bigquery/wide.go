@@ -101,7 +101,7 @@ func (w *wide) parse(t []byte, whole, scale int) (reason string) {
 func (w *wide) signed(negative bool) (reason string) {
 	const signBit = 1 << 63
 	lowest := *w == wide{0, 0, 0, signBit}
-	if w[3] >= signBit && !(negative && lowest) {
+	if w[3] >= signBit && (!negative || !lowest) {
 		return "it is out of range"
 	}
 	if negative {
