@@ -1,6 +1,7 @@
 package bigquery
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,8 +79,8 @@ func TestMessagesBecomeRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := record.NewBatch(rows)
-	d.Decode(&record.Block{Records: []record.Record{{Value: []byte(`{"string":"ö","short":"abc","bytes":"AAE=","few":"AQ==",
-		"int64":-5,"float64":1.5,"bool":true,"numeric":-12.5,"money":0.01,"big":"123456789012345678901234567890.5",
+	d.Decode(&record.Block{Records: []record.Record{{Value: []byte(`{
+		"string":"ö","short":"abc","bytes":"AAE=","few":"AQ==","int64":-5,"float64":1.5,"bool":true,"numeric":-12.5,"money":0.01,"big":"123456789012345678901234567890.5",
 		"precise":-0.000000000000000000000000000001,"date":"2026-11-29","time":"23:59:59.000001",
 		"datetime":"1969-12-31T23:59:59.999999","timestamp":"2026-11-29T12:00:00.5+01:00","json":{"a":[1]},
 		"geography":"POINT(1 2)"}`)}}}, batch)
@@ -143,7 +144,9 @@ func TestEveryFateOfEveryAppend(t *testing.T) {
 }
 
 // appendUnder appends requests of two rows to a stream of a new table, and checks that the rows are there.
-func appendUnder(t *testing.T, s *double.Server, c *Client, table TableName, fate func(n int) double.Fate, appends int) {
+func appendUnder(
+	t *testing.T, s *double.Server, c *Client, table TableName, fate func(n int) double.Fate, appends int,
+) {
 	t.Helper()
 	schema := tableWith(columnOf("s", storagepb.TableFieldSchema_STRING))
 	if _, err := c.CreateTable(t.Context(), table, TableSpec{Schema: schema}); err != nil {
@@ -179,5 +182,80 @@ func appendUnder(t *testing.T, s *double.Server, c *Client, table TableName, fat
 	}
 	if rows, err := c.Finalize(t.Context(), stream.Name); err != nil || int(rows) != 2*appends {
 		t.Errorf("finalized with %d rows, %v", rows, err)
+	}
+}
+
+// Rows with a change replace and delete those of their key, in the order that their sequence numbers say.
+func TestChangesByKey(t *testing.T) {
+	s, c := doubleOf(t)
+	schema := tableWith(must(columnOf("k", storagepb.TableFieldSchema_INT64)), columnOf("v", storagepb.TableFieldSchema_STRING))
+	table, err := c.CreateTable(t.Context(), testTable, TableSpec{
+		Schema: schema, PrimaryKey: []string{"k"}, Cluster: []string{"k"}, MaxStaleness: time.Minute,
+	})
+	if err != nil || len(table.PrimaryKey) != 1 {
+		t.Fatalf("%+v, %v", table, err)
+	}
+	rows := WithChanges(recordSchemaOf(t, table.Schema))
+	d, err := decode.NewJSON(rows, decode.DefaultJSONOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, block := record.NewBatch(rows), &record.Block{}
+	for _, message := range []string{
+		`{"k":1,"v":"late","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"B/1"}`,
+		`{"k":2,"v":"gone","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"1"}`,
+		`{"k":1,"v":"early","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"A/2"}`,
+		`{"k":2,"_CHANGE_TYPE":"DELETE","_CHANGE_SEQUENCE_NUMBER":"2"}`,
+	} {
+		block.Records = append(block.Records, record.Record{Value: []byte(message)})
+	}
+	d.Decode(block, batch)
+	e := encoderOf(t, rows, table.Schema)
+	connection, err := c.Connect(t.Context(), testTable.DefaultStream(), e.Descriptor(), ConnectionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf, cut := e.Append(nil, batch, 0, batch.Rows)
+	if r := resultOf(t, appendTo(t, connection, Request{Rows: buf, Offset: NoOffset})); r.Err != nil || cut.Rows != 4 {
+		t.Errorf("%+v, %v", cut, r.Err)
+	}
+	if err := connection.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]double.Row{{"k": int64(1), "v": "late"}}, s.Rows(testTable.String())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The server names rows that the types forbid, and what is left of the request is taken.
+func TestServerRefusesRows(t *testing.T) {
+	s, c := doubleOf(t)
+	schema := tableWith(sized(columnOf("s", storagepb.TableFieldSchema_STRING), 0, 0, 3))
+	if _, err := c.CreateTable(t.Context(), testTable, TableSpec{Schema: schema}); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := c.Create(t.Context(), testTable, storagepb.WriteStream_COMMITTED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf("a", "much", "b", "more")
+	connection := connect(t, c, stream.Name)
+	first := appendTo(t, connection, Request{Rows: rows, Offset: 0})
+	e := (*Error)(nil)
+	if r := resultOf(t, first); !errors.As(r.Err, &e) || !errors.Is(e, ErrRowsRefused) || len(e.Rows) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if err := connection.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	good, err := WithoutRows(nil, rows, []int{e.Rows[0].Index, e.Rows[1].Index})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := resultOf(t, appendTo(t, connect(t, c, stream.Name), Request{Rows: good, Offset: 0})); r.Err != nil {
+		t.Error(r.Err)
+	}
+	if diff := cmp.Diff([]double.Row{{"s": "a"}, {"s": "b"}}, s.Rows(testTable.String())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -56,6 +58,8 @@ type Error struct {
 	Storage storagepb.StorageError_StorageErrorCode
 	Message string     // the server's
 	Rows    []RowError // of ErrRowsRefused
+	// RetryAfter is how long the server wants to be left alone; 0 when it does not say.
+	RetryAfter time.Duration
 }
 
 // RowError is why the server refuses a row.
@@ -115,8 +119,11 @@ func classifyAnswer(subject string, answer *spb.Status, rows []*storagepb.RowErr
 func classifyStatus(subject string, s *status.Status) *Error {
 	e := &Error{Subject: subject, Code: s.Code(), Message: s.Message()}
 	for _, detail := range s.Details() {
-		if d, ok := detail.(*storagepb.StorageError); ok {
+		switch d := detail.(type) {
+		case *storagepb.StorageError:
 			e.Storage = d.GetCode()
+		case *errdetails.RetryInfo:
+			e.RetryAfter = d.GetRetryDelay().AsDuration()
 		}
 	}
 	if e.Kind = storageKinds[e.Storage]; e.Kind != nil {

@@ -100,6 +100,11 @@ func TestPausesHaveABudget(t *testing.T) {
 		t.Errorf("denied: %d pauses, %v", n, err)
 	}
 	p := newPauses(r)
+	asked := &Error{Kind: ErrQuota, RetryAfter: 45 * time.Second}
+	if wait, err := p.next(asked, now); wait != asked.RetryAfter || err != nil {
+		t.Errorf("asked to wait for %s: %s, %v", asked.RetryAfter, wait, err)
+	}
+	p.reset()
 	if _, err := p.next(gone, now); err != nil {
 		t.Fatal(err)
 	}

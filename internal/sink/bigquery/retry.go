@@ -74,7 +74,7 @@ func (p *pauses) next(e *Error, now time.Time) (time.Duration, error) {
 		p.quota = true
 		p.restart(p.retry.QuotaPause)
 	}
-	wait := p.waits.NextBackOff()
+	wait := max(p.waits.NextBackOff(), e.RetryAfter)
 	if spent := now.Sub(p.since); spent+wait > budget {
 		return 0, fmt.Errorf("gave up after %d attempts in %s: %w", p.attempts, spent.Round(time.Millisecond), e)
 	}

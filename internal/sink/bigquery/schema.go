@@ -11,11 +11,10 @@ import (
 
 // Digits of BigQuery's decimals: before and after the point.
 const (
-	numericWhole, numericScale       = 29, 9
-	bignumericWhole, bignumericScale = 38, 38
-	// A BIGNUMERIC without parameters has one digit more, as far as 255 bits reach.
-	bignumericWholeMax = 39
-	recordDigitsMax    = 38 // of record.KindDecimal
+	numericWhole, numericScale = 29, 9
+	// A BIGNUMERIC without parameters has 38 digits before the point, and one more as far as 255 bits reach.
+	bignumericWholeMax, bignumericScale = 39, 38
+	recordDigitsMax                     = 38 // of record.KindDecimal
 )
 
 // Columns of a message that say what a row does to the row of its primary key, and which of two is the later one. The
