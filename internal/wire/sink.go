@@ -22,6 +22,7 @@ type sink struct {
 	writer    *iceberg.Writer
 	committer *iceberg.Committer
 	care      *care
+	scattered bool // rows go to files by partition value
 }
 
 // storeTriesMax is how often one file is stored before the job stops; with the writer's back-off it is about half a
@@ -93,6 +94,7 @@ func (a *Assembly) openTable(
 	a.closers = append(a.closers, catalog.Close, care.close)
 	return &sink{
 		schema: schema, writer: writer, committer: iceberg.NewCommitter(committer, care.expireBy(committer)), care: care,
+		scattered: len(t.Partition()) > 0,
 	}, nil
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Bounds of a block. The bytes keep a worker's share of memory small; the records do the same when they are tiny,
-// as each costs about 110 bytes besides its own.
+// as each costs about 110 bytes besides its own. A job may want smaller ones: see LimitBlocks.
 const (
 	blockBytesMax   = 4 << 20
 	blockRecordsMax = 1 << 16
@@ -16,7 +16,8 @@ const (
 // cutter cuts consecutive records of a partition into blocks that tile. A record larger than a block is a block of its
 // own. A block holds the buffers that its records alias until it is released.
 type cutter struct {
-	slabs *slabs
+	slabs    *slabs
+	bytesMax int // of a block, unless it is one record
 
 	tp      record.TopicPartition
 	next    int64 // the offset after the last record
@@ -38,7 +39,7 @@ func (c *cutter) add(r record.Record, b *buffer) {
 		return
 	}
 	size := len(r.Key) + len(r.Value)
-	if n := len(c.records); n > 0 && (c.bytes+size > blockBytesMax || n == blockRecordsMax) {
+	if n := len(c.records); n > 0 && (c.bytes+size > c.bytesMax || n == blockRecordsMax) {
 		c.cut()
 	}
 	if c.records == nil {

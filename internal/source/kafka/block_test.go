@@ -11,7 +11,7 @@ import (
 func TestBlocksAreBounded(t *testing.T) {
 	f := func(name string, want []int, sizes ...int) {
 		t.Run(name, func(t *testing.T) {
-			c := cutter{slabs: new(slabs)}
+			c := cutter{slabs: new(slabs), bytesMax: blockBytesMax}
 			c.start(orders, 0)
 			for i, n := range sizes {
 				c.add(record.Record{Offset: int64(i), Value: make([]byte, n)}, nil)
@@ -45,7 +45,7 @@ func TestBlocksTile(t *testing.T) {
 		position := rapid.Int64Range(0, 1<<40).Draw(t, "position")
 		offset := position
 		var records []record.Record
-		c := cutter{slabs: new(slabs)}
+		c := cutter{slabs: new(slabs), bytesMax: rapid.IntRange(1, blockBytesMax).Draw(t, "bytes at most")}
 		c.start(orders, position)
 		for range rapid.IntRange(1, 30).Draw(t, "records") {
 			offset += rapid.Int64Range(0, 3).Draw(t, "hole")
@@ -68,6 +68,9 @@ func TestBlocksTile(t *testing.T) {
 				bytes += len(r.Value)
 				seen++
 			}
+			if bytes > c.bytesMax && len(b.Records) > 1 {
+				t.Fatalf("a block of %d bytes and %d records, %d are the most", bytes, len(b.Records), c.bytesMax)
+			}
 			if bytes != b.Bytes {
 				t.Fatalf("a block of %d bytes counts %d", bytes, b.Bytes)
 			}
@@ -82,7 +85,7 @@ func TestBlocksTile(t *testing.T) {
 // The records of a block are used again once it is released, as far as the limit goes, and keep nothing alive.
 func TestReleasedRecordsAreUsedAgain(t *testing.T) {
 	s := &slabs{bytesMax: slabRecords * recordOverhead}
-	c := cutter{slabs: s}
+	c := cutter{slabs: s, bytesMax: blockBytesMax}
 	block := func() *record.Block {
 		c.start(orders, 0)
 		c.add(record.Record{Value: []byte("v")}, nil)

@@ -30,6 +30,7 @@ const growthGuess = 8
 type budget struct {
 	bufferBytesMax int64
 	fetchBytesMax  int64
+	blockBytesMax  int
 
 	sent atomic.Int64 // bytes as sent since the last adjustment
 	held atomic.Int64 // bytes in memory of the same batches

@@ -55,7 +55,8 @@ type settings struct {
 	stop      bool // stop at a gap
 	// lookInterval is how often partitions that cannot be read are looked at again: topics that are gone, partitions
 	// without a leader, brokers that do not answer.
-	lookInterval time.Duration
+	lookInterval  time.Duration
+	blockBytesMax int
 	// wipe overwrites memory that was let go, so that tests see who still uses it.
 	wipe bool
 }
@@ -67,7 +68,7 @@ type startAt struct {
 }
 
 func (c Config) check() (settings, error) {
-	s := settings{Config: c, lookInterval: lookIntervalDefault}
+	s := settings{Config: c, lookInterval: lookIntervalDefault, blockBytesMax: blockBytesMax}
 	if len(c.Topics) == 0 {
 		return s, errors.New("kafka source: no topics are named")
 	}

@@ -63,7 +63,9 @@ type readTopic struct {
 // Open starts reading at the offsets given; none is fine. It does no I/O: an offset that the log does not have is
 // found by Next. The reader has connections of its own until it is closed.
 func (s *Source) Open(_ context.Context, from map[record.TopicPartition]int64) (pipeline.Reader, error) {
-	b := &budget{bufferBytesMax: s.BufferBytesMax, fetchBytesMax: int64(s.FetchBytesMax)}
+	b := &budget{
+		bufferBytesMax: s.BufferBytesMax, fetchBytesMax: int64(s.FetchBytesMax), blockBytesMax: s.blockBytesMax,
+	}
 	f := newFrames(&buffers{bytesMax: int(s.BufferBytesMax), wipe: s.wipe})
 	client, err := kgo.NewClient(slices.Concat(s.clientOptions(), s.readOptions(b), s.dialOptions(f))...)
 	if err != nil {

@@ -72,6 +72,11 @@ const (
 	adminRetry = 30 * time.Second
 )
 
+// LimitBlocks has readers that are opened from now on cut blocks of at most so many bytes, and at most 4 MiB, unless a
+// record is larger. What a block holds is walked through once a column, so that one which fits in the cache is decoded
+// faster; rows that are scattered over many files want many in a block. It must not be called beside Open.
+func (s *Source) LimitBlocks(bytesMax int) { s.blockBytesMax = min(max(bytesMax, 1), blockBytesMax) }
+
 // Close ends the source's connections. Its readers are closed apart. It may be called twice.
 func (s *Source) Close() error {
 	s.close.Do(s.admin.Close)

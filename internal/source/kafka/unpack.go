@@ -23,7 +23,7 @@ type unpacker struct {
 func newUnpacker(f *frames, slabs *slabs, b *budget) *unpacker {
 	u := &unpacker{frames: f, budget: b, arena: arena{buffers: f.buffers, growth: growthGuess}}
 	u.decompressor = kgo.DefaultDecompressor(&u.arena)
-	u.cutter.slabs = slabs
+	u.cutter.slabs, u.cutter.bytesMax = slabs, b.blockBytesMax
 	return u
 }
 

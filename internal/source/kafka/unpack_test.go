@@ -161,7 +161,7 @@ func read(t *testing.T, batches []byte) ([]*record.Block, error) {
 	if p.Err != nil {
 		t.Fatal(p.Err)
 	}
-	u := newUnpacker(f, new(slabs), new(budget))
+	u := newUnpacker(f, new(slabs), &budget{blockBytesMax: blockBytesMax})
 	return u.unpack(orders, 0, p.Records)
 }
 
@@ -219,7 +219,7 @@ func TestUnpack(t *testing.T) {
 // What a partition has to decompress is divided, so that all cores take part.
 func TestPartsAreDividedByWhatIsToDecompress(t *testing.T) {
 	f := newFrames(&buffers{})
-	u := newUnpackers(f, new(budget))
+	u := newUnpackers(f, &budget{blockBytesMax: blockBytesMax})
 	stub := func(weight int) *kgo.Record { return &kgo.Record{Value: f.appendStubValue(nil, 1, 0, weight)} }
 	for _, c := range []struct {
 		weights, want []int
