@@ -80,7 +80,8 @@ func TestMessagesBecomeRows(t *testing.T) {
 	}
 	batch := record.NewBatch(rows)
 	d.Decode(&record.Block{Records: []record.Record{{Value: []byte(`{
-		"string":"ö","short":"abc","bytes":"AAE=","few":"AQ==","int64":-5,"float64":1.5,"bool":true,"numeric":-12.5,"money":0.01,"big":"123456789012345678901234567890.5",
+		"string":"ö","short":"abc","bytes":"AAE=","few":"AQ==","int64":-5,
+		"float64":1.5,"bool":true,"numeric":-12.5,"money":0.01,"big":"123456789012345678901234567890.5",
 		"precise":-0.000000000000000000000000000001,"date":"2026-11-29","time":"23:59:59.000001",
 		"datetime":"1969-12-31T23:59:59.999999","timestamp":"2026-11-29T12:00:00.5+01:00","json":{"a":[1]},
 		"geography":"POINT(1 2)"}`)}}}, batch)
@@ -188,7 +189,8 @@ func appendUnder(
 // Rows with a change replace and delete those of their key, in the order that their sequence numbers say.
 func TestChangesByKey(t *testing.T) {
 	s, c := doubleOf(t)
-	schema := tableWith(must(columnOf("k", storagepb.TableFieldSchema_INT64)), columnOf("v", storagepb.TableFieldSchema_STRING))
+	schema := tableWith(
+		must(columnOf("k", storagepb.TableFieldSchema_INT64)), columnOf("v", storagepb.TableFieldSchema_STRING))
 	table, err := c.CreateTable(t.Context(), testTable, TableSpec{
 		Schema: schema, PrimaryKey: []string{"k"}, Cluster: []string{"k"}, MaxStaleness: time.Minute,
 	})
