@@ -106,8 +106,9 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 func (o Options) dialing() (dial []grpc.DialOption, rest []option.ClientOption, err error) {
 	dial = []grpc.DialOption{
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithUserAgent("firn"),
-		// A connection that is gone without a word is noticed by pings, which Google's servers take once a minute.
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: time.Minute, Timeout: 20 * time.Second}),
+		// A connection that is gone without a word is noticed: by the kernel when what is sent is not received for the
+		// timeout, and else by pings, which gRPC's servers take every five minutes unless told otherwise.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 5 * time.Minute, Timeout: 20 * time.Second}),
 	}
 	if o.RESTEndpoint != "" {
 		rest = append(rest, option.WithEndpoint(o.RESTEndpoint))
