@@ -167,10 +167,7 @@ func (c *connection) take(ctx context.Context, in *incoming, answers chan<- answ
 	fate := c.server.faults.append(AppendCall{
 		Connection: c.number, Stream: name, Offset: offset, Rows: len(c.request.rows),
 	})
-	response, err := &storagepb.AppendRowsResponse{}, error(nil)
-	if !fate.Skip {
-		response, err = c.append()
-	}
+	response, err := c.do(fate)
 	switch {
 	case fate.Cut:
 		return c.server.cut(ctx)
@@ -190,6 +187,17 @@ func (c *connection) take(ctx context.Context, in *incoming, answers chan<- answ
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// do appends, or where it is skipped takes over what is sticky only.
+func (c *connection) do(fate Fate) (*storagepb.AppendRowsResponse, error) {
+	if !fate.Skip {
+		return c.append()
+	}
+	if s := c.route(); s != nil {
+		return nil, s.Err()
+	}
+	return &storagepb.AppendRowsResponse{}, nil
 }
 
 func refusal(s *status.Status) *storagepb.AppendRowsResponse {

@@ -26,9 +26,9 @@
 // writer_schema are sticky; a connection may switch between _default streams when it sends the schema again and names
 // the stream from then on; offsets are checked, with a StorageError in the status; a request is stored whole or not at
 // all; bad rows are named in row_errors and the connection stays; a second connection to an explicit stream ends the
-// first one; updated_schema comes once after a table changed; defaults are filled in as missing_value_interpretations and
-// default_missing_value_interpretation say. An append that is looked at when its stream is finalized is stored and
-// counted, a later one never is.
+// first one; updated_schema comes once after a table changed; defaults are filled in as
+// missing_value_interpretations and default_missing_value_interpretation say. An append that is looked at when its
+// stream is finalized is stored and counted, a later one never is.
 //
 // Rows: each is walked against the writer's descriptor, which is bound to the table's columns by name: wire types,
 // UTF-8, required fields, ranges and lengths. A field number that the descriptor does not have makes a bad row.
@@ -52,6 +52,6 @@
 // Nothing survives Close.
 //
 // Sources: storage.proto, stream.proto, table.proto and protobuf.proto of google.cloud.bigquery.storage.v1 with their
-// comments, BigQuery's documents "Storage Write API", "Supported protocol buffer and Arrow data types" and "Stream table
-// updates with change data capture", and the discovery document of bigquery v2.
+// comments, BigQuery's documents "Storage Write API", "Supported protocol buffer and Arrow data types" and "Stream
+// table updates with change data capture", and the discovery document of bigquery v2.
 package bigquery

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// failure is an error as the Storage Write API gives it: the entity is the table or stream, in the text and, where there
-// is a code of its own, in a StorageError among the details.
+// failure is an error as the Storage Write API gives it: the entity is the table or stream, in the text and, where
+// there is a code of its own, in a StorageError among the details.
 func failure(
 	code codes.Code, storage storagepb.StorageError_StorageErrorCode, entity, format string, args ...any,
 ) *status.Status {
@@ -58,8 +58,8 @@ func Unavailable() error {
 	return status.Error(codes.Unavailable, "The service is currently unavailable.")
 }
 
-// ThroughputQuota is what appends get beyond a project's throughput. retryAfter is in a google.rpc.RetryInfo; zero leaves
-// that out, as servers mostly do.
+// ThroughputQuota is what appends get beyond a project's throughput. retryAfter is in a google.rpc.RetryInfo; zero
+// leaves that out.
 func ThroughputQuota(retryAfter time.Duration) error {
 	s := status.New(codes.ResourceExhausted,
 		"Exceeds 'AppendRows throughput' quota, user_id: project0000000000000000, reason: QUOTA_EXCEEDED")

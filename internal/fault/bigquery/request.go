@@ -30,13 +30,13 @@ var errTruncated = errors.New("the message is cut short")
 // parse reads a request anew; the memory of its rows is used again.
 func (r *request) parse(data []byte) error {
 	*r = request{rows: r.rows[:0]}
-	return eachField(data, func(number protowire.Number, value []byte, n uint64) error {
+	return eachField(data, func(number int, value []byte, n uint64) error {
 		switch number {
 		case 1:
 			r.stream = string(value)
 		case 2:
 			r.hasOffset = true
-			return eachField(value, func(number protowire.Number, _ []byte, n uint64) error {
+			return eachField(value, func(number int, _ []byte, n uint64) error {
 				if number == 1 {
 					r.offset = int64(n)
 				}
@@ -60,12 +60,12 @@ func (r *request) parse(data []byte) error {
 
 // parseRows reads a ProtoData.
 func (r *request) parseRows(data []byte) error {
-	return eachField(data, func(number protowire.Number, value []byte, _ uint64) error {
+	return eachField(data, func(number int, value []byte, _ uint64) error {
 		switch number {
 		case 1:
 			r.schema, r.hasSchema = value, true
 		case 2:
-			return eachField(value, func(number protowire.Number, row []byte, _ uint64) error {
+			return eachField(value, func(number int, row []byte, _ uint64) error {
 				if number == 1 {
 					r.rows = append(r.rows, row)
 				}
@@ -80,7 +80,7 @@ func (r *request) parseRows(data []byte) error {
 func (r *request) parseMissing(data []byte) error {
 	var name string
 	var how interpretation
-	err := eachField(data, func(number protowire.Number, value []byte, n uint64) error {
+	err := eachField(data, func(number int, value []byte, n uint64) error {
 		switch number {
 		case 1:
 			name = string(value)
@@ -97,7 +97,7 @@ func (r *request) parseMissing(data []byte) error {
 }
 
 // eachField calls visit for the fields of a message: value is what a field of bytes holds, n what another one does.
-func eachField(data []byte, visit func(number protowire.Number, value []byte, n uint64) error) error {
+func eachField(data []byte, visit func(number int, value []byte, n uint64) error) error {
 	for len(data) > 0 {
 		number, wire, size := protowire.ConsumeTag(data)
 		if size < 0 {
@@ -118,7 +118,7 @@ func eachField(data []byte, visit func(number protowire.Number, value []byte, n 
 			return fmt.Errorf("field %d: %w", number, errTruncated)
 		}
 		data = data[size:]
-		if err := visit(number, value, n); err != nil {
+		if err := visit(int(number), value, n); err != nil {
 			return err
 		}
 	}

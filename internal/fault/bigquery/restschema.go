@@ -87,7 +87,9 @@ func parseRange(c *column, resource map[string]any, path string) *restError {
 const nameCharsMax = 300
 
 // reservedPrefixes are those of names that no column may have.
-var reservedPrefixes = []string{"_TABLE_", "_FILE_", "_PARTITION", "_ROW_TIMESTAMP", "__ROOT__", "_COLIDENTIFIER", "_CHANGE_"}
+var reservedPrefixes = []string{
+	"_TABLE_", "_FILE_", "_PARTITION", "_ROW_TIMESTAMP", "__ROOT__", "_COLIDENTIFIER", "_CHANGE_",
+}
 
 func checkName(name string) (wrong string) {
 	if name == "" || len([]rune(name)) > nameCharsMax || strings.ContainsAny(name, "!\"$()*,./;?@[\\]^`{}~\n\t") {

@@ -335,5 +335,5 @@ func millis(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 // etag changes with each version.
 func etag(version int64, name string) string {
 	text, _ := json.Marshal(name) // a string is always JSON
-	return fmt.Sprintf("%x", Checksum(fmt.Appendf(text, "/%d", version)))
+	return strconv.FormatUint(Checksum(fmt.Appendf(text, "/%d", version)), 16)
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -28,7 +30,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start")); err != nil {
-			os.Stderr.WriteString(err.Error() + "\n")
+			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}
@@ -125,7 +127,8 @@ const (
 // table makes a table in dataset d of project p, and returns its full name.
 func (d *double) table(name, schema, more string) string {
 	d.t.Helper()
-	if code, answer := d.rest("POST", "projects/p/datasets", `{"datasetReference":{"datasetId":"d"}}`); code != 200 && code != 409 {
+	code, answer := d.rest("POST", "projects/p/datasets", `{"datasetReference":{"datasetId":"d"}}`)
+	if code != http.StatusOK && code != http.StatusConflict {
 		d.t.Fatal(answer)
 	}
 	d.must("POST", "projects/p/datasets/d/tables", `{"tableReference":{"tableId":"`+name+`"},"schema":`+schema+more+`}`)
@@ -162,7 +165,7 @@ func (d *double) open() *appending {
 
 func (a *appending) send(r *storagepb.AppendRowsRequest) {
 	a.t.Helper()
-	if err := a.rpc.Send(r); err != nil && err != io.EOF {
+	if err := a.rpc.Send(r); err != nil && !errors.Is(err, io.EOF) {
 		a.t.Fatal(err)
 	}
 }

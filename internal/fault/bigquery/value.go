@@ -42,6 +42,7 @@ func check(f *field, s scalar) (reason string) {
 		}
 	case storagepb.TableFieldSchema_GEOGRAPHY:
 		return checkGeography(string(s.bytes))
+	default: // BOOL takes any integer, and INTERVAL any text
 	}
 	return reason
 }

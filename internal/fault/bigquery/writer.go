@@ -2,6 +2,7 @@ package bigquery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -228,27 +229,32 @@ func (b *binder) field(fd *descriptorpb.FieldDescriptorProto, path string, c *co
 			" BigQuery field type %s", at, protoName(f.typ), kindName(c.kind))
 	}
 	f.wire = wireType(f.typ)
-	switch f.typ {
-	case descriptorpb.FieldDescriptorProto_TYPE_MESSAGE:
+	return f, b.bindType(f, fd, path)
+}
+
+// bindType binds the type that a field names, if it does.
+func (b *binder) bindType(f *field, fd *descriptorpb.FieldDescriptorProto, path string) *misfit {
+	unknown := misfitf("%s.%s: type %s is not in the descriptor", path, fd.GetName(), fd.GetTypeName())
+	if f.typ == descriptorpb.FieldDescriptorProto_TYPE_MESSAGE {
 		full, inner, ok := resolve(b.types, path, fd.GetTypeName())
 		if !ok {
-			return nil, misfitf("%s: type %s is not in the descriptor", at, fd.GetTypeName())
+			return unknown
 		}
 		var wrong *misfit
-		if f.inner, wrong = b.message(inner, full, c.fields, false); wrong != nil {
-			return nil, wrong
-		}
-	case descriptorpb.FieldDescriptorProto_TYPE_ENUM:
+		f.inner, wrong = b.message(inner, full, f.col.fields, false)
+		return wrong
+	}
+	if f.typ == descriptorpb.FieldDescriptorProto_TYPE_ENUM {
 		_, enum, ok := resolve(b.enums, path, fd.GetTypeName())
 		if !ok {
-			return nil, misfitf("%s: type %s is not in the descriptor", at, fd.GetTypeName())
+			return unknown
 		}
 		f.enum = make(map[int32]string)
 		for _, v := range enum.GetValue() {
 			f.enum[v.GetNumber()] = v.GetName()
 		}
 	}
-	return f, nil
+	return nil
 }
 
 func protoName(t protoType) string {
@@ -330,11 +336,5 @@ var shapes = map[kind][]shape{
 }
 
 func fits(t protoType, k kind) bool {
-	s := shapeOf(t)
-	for _, allowed := range shapes[k] {
-		if s == allowed {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(shapes[k], shapeOf(t))
 }
