@@ -110,6 +110,13 @@ func (o Options) dialing() (dial []grpc.DialOption, rest []option.ClientOption, 
 		// A connection that is gone without a word is noticed: by the kernel when what is sent is not received for the
 		// timeout, and else by pings, which gRPC's servers take every five minutes unless told otherwise.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 5 * time.Minute, Timeout: 20 * time.Second}),
+		// gRPC's usual pauses between attempts to connect grow to two minutes.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: backoff.Config{
+				BaseDelay: 100 * time.Millisecond, Multiplier: 2, Jitter: 0.5, MaxDelay: 5 * time.Second,
+			},
+			MinConnectTimeout: 20 * time.Second,
+		}),
 	}
 	if o.RESTEndpoint != "" {
 		rest = append(rest, option.WithEndpoint(o.RESTEndpoint))
