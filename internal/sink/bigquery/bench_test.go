@@ -1,14 +1,18 @@
 package bigquery
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"testing"
 
 	"firn/internal/decode"
 	"firn/internal/record"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
 )
 
 // referenceTable is for messages of an integer and 962 alphanumerics, together 1,002 bytes.
@@ -99,6 +103,66 @@ func BenchmarkWideFromJSON(b *testing.B) {
 		block.Bytes += len(v)
 	}
 	benchmarkRows(b, table, block, true)
+}
+
+// BenchmarkAppends measures the way of encoded rows through gRPC to a server that looks at nothing, both ends together.
+func BenchmarkAppends(b *testing.B) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := grpc.NewServer(grpc.ForceServerCodecV2(blindCodec{}), grpc.MaxRecvMsgSize(RequestBytesMax),
+		grpc.UnknownServiceHandler(answerAll))
+	done := make(chan error, 1)
+	go func() { done <- g.Serve(listener) }()
+	o := DefaultOptions()
+	o.Endpoint, o.Insecure = listener.Addr().String(), true
+	c, err := Dial(b.Context(), o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	connection, err := c.Connect(b.Context(), testTable.DefaultStream(), nil, ConnectionOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := appendField(nil, rowsTag, make([]byte, RequestBytes))
+	b.SetBytes(int64(len(rows)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := connection.Append(b.Context(), Request{Rows: rows, Offset: NoOffset}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(connection.Close(b.Context()), c.Close()); err != nil {
+		b.Error(err)
+	}
+	g.Stop()
+	if err := <-done; err != nil {
+		b.Error(err)
+	}
+}
+
+// blindCodec forgets requests, and sends answers that are bytes.
+type blindCodec struct{}
+
+func (blindCodec) Name() string                         { return "proto" }
+func (blindCodec) Unmarshal(mem.BufferSlice, any) error { return nil }
+
+func (blindCodec) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
+}
+
+func answerAll(_ any, stream grpc.ServerStream) error {
+	// An append_result without an offset.
+	answer := []byte{1<<3 | wireBytes, 0}
+	for {
+		if err := stream.RecvMsg(nil); err != nil {
+			return nil
+		}
+		if err := stream.SendMsg(answer); err != nil {
+			return err
+		}
+	}
 }
 
 // Steady work allocates nothing.
