@@ -108,6 +108,12 @@ func tokenServer(t *testing.T) (keyFile string) {
 		tokens.CloseClientConnections()
 		tokens.Close()
 	})
+	return keyFor(t, tokens.URL)
+}
+
+// keyFor is the key file of an account whose tokens come from a server.
+func keyFor(t *testing.T, url string) string {
+	t.Helper()
 	text, err := os.ReadFile(serviceAccount(t))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +122,7 @@ func tokenServer(t *testing.T) (keyFile string) {
 	if err := json.Unmarshal(text, &key); err != nil {
 		t.Fatal(err)
 	}
-	key["token_uri"] = tokens.URL
+	key["token_uri"] = url
 	return writeJSON(t, key)
 }
 
@@ -152,6 +158,35 @@ func TestCallsCarryTokens(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Tokens that are refused are told from servers that are not there, in calls and about tables.
+func TestTokensThatAreRefused(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusBadRequest, "invalid_grant")
+	}))
+	defer refusing.Close()
+	s := &secureServer{}
+	o := DefaultOptions()
+	o.Endpoint, o.CAFile = s.serveTLS(t)
+	o.RESTEndpoint, o.Credentials.File, o.Retry.Budget = "https://"+o.Endpoint, keyFor(t, refusing.URL), time.Second
+	for _, ca := range []string{o.CAFile, ""} {
+		o.CAFile = ca
+		c, err := Dial(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Table(t.Context(), testTable); !errors.Is(err, ErrDenied) {
+			t.Errorf("certificates %q, a table: %v", ca, err)
+		}
+		if _, err := c.Finalize(t.Context(), testStream); ca != "" && !errors.Is(err, ErrDenied) {
+			t.Errorf("a call: %v", err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 // A server whose certificate nobody signed is not spoken to.

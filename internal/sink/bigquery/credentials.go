@@ -84,9 +84,7 @@ func (t tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	token, err := t.creds.Token(ctx)
 	if err != nil {
 		code := codes.Unavailable
-		var answered *auth.Error
-		if errors.As(err, &answered) && !answered.Temporary() &&
-			answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError {
+		if tokenRefused(err) {
 			code = codes.Unauthenticated
 		}
 		return nil, status.Error(code, "getting a token: "+err.Error())
@@ -99,6 +97,13 @@ func (t tokens) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 		headers["x-goog-user-project"] = project
 	}
 	return headers, nil
+}
+
+// tokenRefused tells whether asking for a token failed for good.
+func tokenRefused(err error) bool {
+	var answered *auth.Error
+	return errors.As(err, &answered) && !answered.Temporary() &&
+		answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError
 }
 
 // RequireTransportSecurity keeps tokens off connections that others can read.

@@ -10,6 +10,8 @@ import (
 	bq "cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Table is a table as the BigQuery API describes it.
@@ -61,8 +63,18 @@ type TableSpec struct {
 	Iceberg *IcebergStorage
 }
 
+// tableTimeout bounds a request about tables. Google's client tries it again by itself, without an end and unseen.
+const tableTimeout = time.Minute
+
+// bounded is a context for a request about tables.
+func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, min(tableTimeout, c.options.Retry.Budget))
+}
+
 // Table looks at a table. The error is ErrNotFound when there is none, and says whether its dataset is there.
 func (c *Client) Table(ctx context.Context, name TableName) (*Table, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
 	m, err := c.table(name).Metadata(ctx)
 	if err != nil {
 		if isStatus(err, http.StatusNotFound) {
@@ -91,9 +103,11 @@ func (c *Client) CreateTable(ctx context.Context, name TableName, spec TableSpec
 	if err != nil {
 		return nil, fmt.Errorf("making table %s: %w", name, err)
 	}
-	switch err := c.table(name).Create(ctx, m); {
+	making, cancel := c.bounded(ctx)
+	defer cancel()
+	switch err := c.table(name).Create(making, m); {
 	case isStatus(err, http.StatusNotFound):
-		return nil, c.missing(ctx, name, err)
+		return nil, c.missing(making, name, err)
 	case err != nil && !isStatus(err, http.StatusConflict):
 		return nil, fmt.Errorf("making table %s: %w", name, restError(err))
 	}
@@ -168,8 +182,38 @@ func isStatus(err error, code int) bool {
 
 // restError marks what the BigQuery API refuses by the errors of this package.
 func restError(err error) error {
-	if isStatus(err, http.StatusUnauthorized) || isStatus(err, http.StatusForbidden) {
-		return fmt.Errorf("%w: %w", ErrDenied, err)
+	var kind error
+	answer := (*googleapi.Error)(nil)
+	switch {
+	case errors.As(err, &answer):
+		kind = answerKind(answer)
+	case tokenRefused(err) || status.Code(err) == codes.Unauthenticated:
+		kind = ErrDenied
+	case !errors.Is(err, context.Canceled):
+		kind = ErrUnreachable
 	}
-	return err
+	if kind == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// answerKind is what an answer means; nil is nothing that is told apart.
+func answerKind(a *googleapi.Error) error {
+	for _, e := range a.Errors {
+		switch e.Reason {
+		case "quotaExceeded", "rateLimitExceeded":
+			return ErrQuota // they come with 403, as what is forbidden does
+		}
+	}
+	switch {
+	case a.Code == http.StatusUnauthorized, a.Code == http.StatusForbidden:
+		return ErrDenied
+	case a.Code == http.StatusTooManyRequests:
+		return ErrQuota
+	case a.Code >= http.StatusInternalServerError:
+		return ErrUnreachable
+	default:
+		return nil
+	}
 }

@@ -20,6 +20,7 @@ type restServer struct {
 	mu     sync.Mutex
 	tables map[string]map[string]any
 	refuse int // the status of every answer, if any
+	reason string
 }
 
 func (s *restServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +31,7 @@ func (s *restServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path, "p/datasets/d/tables/")
 	switch {
 	case s.refuse != 0:
-		refuse(w, s.refuse, "refused")
+		refuse(w, s.refuse, s.reason)
 	case path == "p/datasets/d":
 		answerWith(w, map[string]any{"id": "p:d"})
 	case !strings.HasPrefix(path, "p/datasets/d/tables"):
@@ -66,7 +67,8 @@ func answerWith(w http.ResponseWriter, body any) {
 
 func refuse(w http.ResponseWriter, status int, message string) {
 	w.WriteHeader(status)
-	answerWith(w, map[string]any{"error": map[string]any{"code": status, "message": message}})
+	answerWith(w, map[string]any{"error": map[string]any{"code": status, "message": message,
+		"errors": []any{map[string]any{"reason": message, "message": message}}}})
 }
 
 // serveREST starts the server and a client of it. Both end with the test.
@@ -77,7 +79,7 @@ func serveREST(t *testing.T) (*restServer, *Client) {
 	t.Cleanup(listening.Close)
 	o := DefaultOptions()
 	o.Endpoint, o.RESTEndpoint, o.Insecure = "127.0.0.1:1", listening.URL+"/bigquery/v2/", true
-	o.HTTPClient = listening.Client()
+	o.HTTPClient, o.Retry.Budget = listening.Client(), 300*time.Millisecond
 	c, err := Dial(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -187,14 +189,38 @@ func TestTablesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
 		}
 	}
-	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
+	for _, r := range []struct {
+		status int
+		reason string
+		want   error
+	}{
+		{http.StatusForbidden, "accessDenied", ErrDenied}, {http.StatusUnauthorized, "", ErrDenied},
+		{http.StatusForbidden, "quotaExceeded", ErrQuota}, {http.StatusForbidden, "rateLimitExceeded", ErrQuota},
+		{http.StatusTooManyRequests, "", ErrQuota}, {http.StatusServiceUnavailable, "", ErrUnreachable},
+	} {
 		s.mu.Lock()
-		s.refuse = status
+		s.refuse, s.reason = r.status, r.reason
 		s.mu.Unlock()
 		_, err := c.Table(t.Context(), orders)
 		_, errMaking := c.CreateTable(t.Context(), orders, TableSpec{Schema: tableWith(column)})
-		if !errors.Is(err, ErrDenied) || !errors.Is(errMaking, ErrDenied) {
-			t.Errorf("%d: %v; %v", status, err, errMaking)
+		if !errors.Is(err, r.want) || !errors.Is(errMaking, r.want) {
+			t.Errorf("%d %s: %v; %v", r.status, r.reason, err, errMaking)
 		}
+	}
+}
+
+// Google's client would try for ever.
+func TestTablesOfNobody(t *testing.T) {
+	o := DefaultOptions()
+	o.RESTEndpoint, o.Insecure, o.Retry.Budget = "http://127.0.0.1:1/", true, 50*time.Millisecond
+	c, err := Dial(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Table(t.Context(), orders); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }
