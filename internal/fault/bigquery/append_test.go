@@ -138,7 +138,8 @@ func TestMissingValues(t *testing.T) {
 		{"name":"a","type":"STRING","defaultValueExpression":"'x'"},
 		{"name":"b","type":"INTEGER","mode":"REQUIRED","defaultValueExpression":"7"},
 		{"name":"c","type":"BOOLEAN","defaultValueExpression":"TRUE"}]}`, ""), committed)
-	writer := descriptor(typed{name: "id", typ: int64Type}, typed{name: "a", typ: stringType}, typed{name: "b", typ: int64Type})
+	writer := descriptor(typed{name: "id", typ: int64Type}, typed{name: "a", typ: stringType},
+		typed{name: "b", typ: int64Type})
 	row := []byte{1 << 3, 1}
 	a := d.open()
 	r := appendRequest(stream, 0, writer, row)

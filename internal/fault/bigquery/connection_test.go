@@ -24,6 +24,7 @@ func TestFirstRequestNamesStreamAndSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := d.open()
+			a.t = t
 			a.send(r)
 			a.ended(codes.InvalidArgument, none)
 		})
@@ -74,6 +75,7 @@ func TestMultiplexing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := d.open()
+			a.t = t
 			a.append(appendRequest(one, -1, plainWriter(), plainRow(1, "a")))
 			a.append(appendRequest(two, -1, plainWriter(), plainRow(2, "b")))
 			a.send(r)

@@ -95,7 +95,9 @@ func (d *double) writing(o ...managedwriter.WriterOption) *managedwriter.Managed
 	return s
 }
 
-func appended(t *testing.T, s *managedwriter.ManagedStream, rows [][]byte, o ...managedwriter.AppendOption) (int64, error) {
+func appended(
+	t *testing.T, s *managedwriter.ManagedStream, rows [][]byte, o ...managedwriter.AppendOption,
+) (int64, error) {
 	t.Helper()
 	result, err := s.AppendRows(t.Context(), rows, o...)
 	if err != nil {

@@ -124,7 +124,8 @@ func TestOfficialRESTClientUpdates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wider := append(append(bigquery.Schema{}, before.Schema...), &bigquery.FieldSchema{Name: "more", Type: bigquery.JSONFieldType})
+	wider := append(append(bigquery.Schema{}, before.Schema...),
+		&bigquery.FieldSchema{Name: "more", Type: bigquery.JSONFieldType})
 	after, err := table.Update(ctx, bigquery.TableMetadataToUpdate{Schema: wider, Description: "more of it"}, before.ETag)
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,9 @@ func TestFinalize(t *testing.T) {
 	}
 	refused(t, a.append(appendRequest("", 2, nil, plainRow(3, "c"))), codes.InvalidArgument,
 		storagepb.StorageError_STREAM_FINALIZED)
-	_, err := d.api.FinalizeWriteStream(t.Context(), &storagepb.FinalizeWriteStreamRequest{Name: table + "/streams/_default"})
+	_, err := d.api.FinalizeWriteStream(t.Context(), &storagepb.FinalizeWriteStreamRequest{
+		Name: table + "/streams/_default",
+	})
 	fails(t, err, codes.InvalidArgument, storagepb.StorageError_INVALID_STREAM_TYPE)
 	_, err = d.api.FinalizeWriteStream(t.Context(), &storagepb.FinalizeWriteStreamRequest{Name: table + "/streams/x"})
 	fails(t, err, codes.NotFound, storagepb.StorageError_STREAM_NOT_FOUND)
