@@ -32,8 +32,8 @@ func (h *histogram) count(src []byte) {
 	}
 }
 
-// A sample is pieces of sampleRun bytes, evenly spread, of sampleBytes in all. A page that was filled little by little is
-// no longer in the cache, where each piece costs as much as its first line: so they are few and long.
+// A sample is pieces of sampleRun bytes, evenly spread, of sampleBytes in all. A page that was filled little by little
+// is no longer in the cache, where each piece costs as much as its first line: so they are few and long.
 const (
 	sampleBytes = 16 << 10
 	sampleRun   = 1 << 10

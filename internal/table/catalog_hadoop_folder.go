@@ -55,10 +55,10 @@ func (o folderObjects) list(_ context.Context, prefix string, each func(key stri
 	return nil
 }
 
-// after is the version that a walk from a known one ends at, or false where only a list of all can tell. To list a folder
-// costs as much as all files that are in it, manifests included, and a job does so several times a commit. Versions are
-// deleted from the oldest on: while the one before the known one is there, none after it has been. Neither may be
-// there under both its names.
+// after is the version that a walk from a known one ends at, or false where only a list of all can tell. To list a
+// folder costs as much as all files that are in it, manifests included, and a job does so several times a commit.
+// Versions are deleted from the oldest on: while the one before the known one is there, none after it has been. None
+// may be there under both its names.
 func (o folderObjects) after(ident icebergtable.Identifier, known version) (version, bool) {
 	if known.number < 2 {
 		return version{}, false
@@ -81,7 +81,7 @@ func (o folderObjects) after(ident icebergtable.Identifier, known version) (vers
 
 // exists is false where that is not sure.
 func (o folderObjects) exists(key string) bool {
-	_, err := os.Lstat(o.path(key))
+	_, err := os.Lstat(o.path(key)) //nolint:gosec // as in read
 	return err == nil
 }
 
