@@ -27,8 +27,8 @@ func (c *connection) append() (*storagepb.AppendRowsResponse, error) {
 	}
 	c.stream.mu.Lock()
 	defer c.stream.mu.Unlock()
-	if s := c.own(); s != nil {
-		return nil, s.Err()
+	if err := c.own(); err != nil {
+		return nil, err
 	}
 	at, s := c.stream.place(r)
 	if s != nil {
@@ -59,15 +59,18 @@ func (c *connection) checkRequest() *status.Status {
 }
 
 // own makes the connection the stream's only one. The caller holds the stream.
-func (c *connection) own() *status.Status {
+func (c *connection) own() error {
 	s := c.stream
 	if s.expired {
-		return streamNotFound(s.name)
+		return streamNotFound(s.name).Err()
 	}
 	if s.preset || s.owner == c {
 		return nil
 	}
 	if s.owner != nil {
+		if c.server.faults.keepsFirst() {
+			return errTaken
+		}
 		s.owner.finish(errTaken)
 	}
 	s.owner = c

@@ -3,6 +3,7 @@ package bigquery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -13,12 +14,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// errIdle asks a connection to end as if it had been idle.
+var errIdle = errors.New("idle")
+
 var (
-	errIdle        = status.Error(codes.Aborted, "Closing the stream because there is no activity on the connection.")
 	errConnections = status.Error(codes.ResourceExhausted,
 		"Exceeds 'Concurrent connections' quota, reason: QUOTA_EXCEEDED")
 	errTaken = status.Error(codes.Aborted,
-		"Closing the stream because another connection has been opened for the same write stream.")
+		"Closing the stream because there is another connection to the same write stream.")
 )
 
 // connection is an AppendRows stream. Its fields are of the goroutine of serve, but for end.
@@ -129,13 +132,26 @@ func (c *connection) serve(
 			}
 			return err
 		case <-idle.C:
-			return errIdle
+			return c.idle()
 		case err := <-c.end:
+			if errors.Is(err, errIdle) {
+				return c.idle()
+			}
 			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// idle is how the server ends a connection without appends.
+func (c *connection) idle() error {
+	text := fmt.Sprintf("Closing the stream because it has been inactive for %.0f seconds.",
+		c.server.options.IdleTimeout.Seconds())
+	if c.stream != nil {
+		text += " Entity: " + c.stream.name
+	}
+	return status.Error(codes.Aborted, text)
 }
 
 // finish ends the connection from another goroutine.
@@ -149,16 +165,15 @@ func (c *connection) finish(err error) {
 // take does what a request asks for, as its fate is. An error ends the gRPC stream.
 func (c *connection) take(ctx context.Context, in *incoming, answers chan<- answer) error {
 	defer in.free()
-	if size := len(in.bytes()); size > c.server.options.RequestBytesMax {
-		return status.Errorf(codes.InvalidArgument, "AppendRows request too large: %d limit %d",
-			size, c.server.options.RequestBytesMax)
-	}
 	if err := c.request.parse(in.bytes()); err != nil {
 		return status.Errorf(codes.InvalidArgument, "AppendRows request cannot be read: %v", err)
 	}
 	name := c.request.stream
 	if name == "" && c.stream != nil {
 		name = c.stream.name
+	}
+	if size, most := len(in.bytes()), c.server.options.RequestBytesMax; size > most {
+		return invalid(name, "AppendRows request too large: %d limit %d", size, most).Err()
 	}
 	offset := int64(-1)
 	if c.request.hasOffset {
@@ -172,7 +187,7 @@ func (c *connection) take(ctx context.Context, in *incoming, answers chan<- answ
 	case fate.Cut:
 		return c.server.cut(ctx)
 	case fate.Stall:
-		fate.Hold = make(chan struct{}) // for ever
+		response, fate.Hold = &storagepb.AppendRowsResponse{}, make(chan struct{}) // for ever, whatever became of it
 	case fate.End:
 		return fate.Err
 	case fate.Err != nil:

@@ -92,6 +92,12 @@ func TestSecondConnectionTakesTheStream(t *testing.T) {
 	accepted(t, second.append(appendRequest(stream, 1, plainWriter(), plainRow(2, "b"))), 1)
 	first.ended(codes.Aborted, none)
 	accepted(t, second.append(appendRequest("", 2, nil, plainRow(3, "c"))), 2)
+
+	d.Faults().KeepFirstConnection(true)
+	third := d.open()
+	third.send(appendRequest(stream, 3, plainWriter(), plainRow(4, "d")))
+	third.ended(codes.Aborted, none)
+	accepted(t, second.append(appendRequest("", 3, nil, plainRow(4, "d"))), 3)
 }
 
 func TestRequestTooLarge(t *testing.T) {
@@ -114,4 +120,20 @@ func TestClientEnds(t *testing.T) {
 	if _, err := a.rpc.Recv(); err == nil || err.Error() != "EOF" {
 		t.Errorf("the stream ended with %v, want EOF", err)
 	}
+}
+
+// TestStalledFailure has an append that fails and is not answered: there is no response to hold.
+func TestStalledFailure(t *testing.T) {
+	d := start(t, Options{})
+	other := d.table("t", plain, "") + "/streams/other"
+	d.Faults().OnAppend(func(c AppendCall) Fate {
+		if c.N == 1 {
+			return LandAndStall()
+		}
+		return RefuseAndEnd(Unavailable())
+	})
+	a := d.open()
+	a.send(appendRequest(other, 0, plainWriter(), plainRow(1, "a")))
+	a.send(appendRequest(other, 1, plainWriter(), plainRow(2, "b")))
+	a.ended(codes.Unavailable, none)
 }

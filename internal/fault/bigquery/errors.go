@@ -58,6 +58,12 @@ func Unavailable() error {
 	return status.Error(codes.Unavailable, "The service is currently unavailable.")
 }
 
+// Restarted is what ends AppendRows streams when a server restarts.
+func Restarted() error {
+	return status.Error(codes.Aborted, "Closing the stream because server is restarted. This is expected and client is"+
+		" advised to reconnect.")
+}
+
 // ThroughputQuota is what appends get beyond a project's throughput. retryAfter is in a google.rpc.RetryInfo; zero
 // leaves that out.
 func ThroughputQuota(retryAfter time.Duration) error {

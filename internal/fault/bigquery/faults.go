@@ -75,6 +75,7 @@ type Faults struct {
 	onConnect   func(n int) error
 	hiddenCalls int
 	createsMax  int
+	keepFirst   bool
 	connections int
 	appends     int
 	calls       map[string]int
@@ -123,6 +124,21 @@ func (f *Faults) LimitConnections(most int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.connections = most
+}
+
+// KeepFirstConnection says who writes to an explicit stream when a second connection wants to: the first one, and the
+// second is ended, in place of the other way round. Google says only that there is one.
+func (f *Faults) KeepFirstConnection(keep bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keepFirst = keep
+}
+
+// keepsFirst is what KeepFirstConnection said.
+func (f *Faults) keepsFirst() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.keepFirst
 }
 
 // EndConnections ends all AppendRows streams that are open with an error, after the append in hand.

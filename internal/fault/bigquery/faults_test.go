@@ -39,18 +39,18 @@ func TestFatesOfAppends(t *testing.T) {
 			}
 			accepted(t, a.append(appendRequest("", 1, nil, plainRow(2, "b"))), 1)
 		}},
-		{"refuse and end", RefuseAndEnd(Unavailable()), 1, func(t *testing.T, a *appending) {
+		{"refuse and end", RefuseAndEnd(Unavailable()), 1, func(_ *testing.T, a *appending) {
 			a.ended(codes.Unavailable, none)
 		}},
-		{"cut", Cut(), 1, func(t *testing.T, a *appending) { a.ended(codes.Unavailable, none) }},
+		{"cut", Cut(), 1, func(_ *testing.T, a *appending) { a.ended(codes.Unavailable, none) }},
 		{"land", Land(Unavailable()), 2, func(t *testing.T, a *appending) {
 			refused(t, a.receive(), codes.Unavailable, none)
 		}},
-		{"land and end", LandAndEnd(Unavailable()), 2, func(t *testing.T, a *appending) {
+		{"land and end", LandAndEnd(Unavailable()), 2, func(_ *testing.T, a *appending) {
 			a.ended(codes.Unavailable, none)
 		}},
-		{"land and cut", LandAndCut(), 2, func(t *testing.T, a *appending) { a.ended(codes.Unavailable, none) }},
-		{"land late and lost", LandLate(never), 3, func(t *testing.T, a *appending) {
+		{"land and cut", LandAndCut(), 2, func(_ *testing.T, a *appending) { a.ended(codes.Unavailable, none) }},
+		{"land late and lost", LandLate(never), 3, func(_ *testing.T, a *appending) {
 			a.send(appendRequest("", 2, nil, plainRow(3, "c"))) // it is done while the answer is held
 		}},
 	} {

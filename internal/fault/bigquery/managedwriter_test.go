@@ -41,7 +41,7 @@ func (d *double) official() *managedwriter.Client {
 }
 
 // adapted is the descriptor of a table as Google's client makes it.
-func adapted(t *testing.T, schema bigquery.Schema) (protoreflect.MessageDescriptor, *descriptorpb.DescriptorProto) {
+func adapted(t testing.TB, schema bigquery.Schema) (protoreflect.MessageDescriptor, *descriptorpb.DescriptorProto) {
 	t.Helper()
 	table, err := adapt.BQSchemaToStorageTableSchema(schema)
 	if err != nil {

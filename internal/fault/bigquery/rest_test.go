@@ -203,6 +203,20 @@ func TestRESTErrorBody(t *testing.T) {
 	}
 }
 
+func TestNamesThatAreRefused(t *testing.T) {
+	d := start(t, Options{})
+	d.table("t", plain, "")
+	for _, id := range []string{"", "a/b", "a.b", "a`b"} {
+		if code, _ := d.rest("POST", "projects/p/datasets", `{"datasetReference":{"datasetId":"`+id+`"}}`); code != 400 {
+			t.Errorf("dataset %q: status %d", id, code)
+		}
+		code, _ := d.rest("POST", "projects/p/datasets/d/tables", `{"tableReference":{"tableId":"`+id+`"}}`)
+		if code != http.StatusBadRequest {
+			t.Errorf("table %q: status %d", id, code)
+		}
+	}
+}
+
 func TestTablesThatAreRefused(t *testing.T) {
 	d := start(t, Options{})
 	d.table("t", plain, "")

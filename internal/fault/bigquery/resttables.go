@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,11 @@ type dataset struct {
 	name     string // projects/p/datasets/d
 	resource map[string]any
 }
+
+var (
+	datasetID = regexp.MustCompile(`^\w{1,1000}$`)
+	tableID   = regexp.MustCompile(`^[\pL\pM\pN\p{Pc}\p{Pd}\p{Zs}]{1,1000}$`)
+)
 
 func datasetPath(project, id string) string { return "projects/" + project + "/datasets/" + id }
 
@@ -39,8 +45,9 @@ func reference(resource map[string]any, of, key string) string {
 
 func (s *Server) insertDataset(r *http.Request, body map[string]any) (any, *restError) {
 	project, id := r.PathValue("project"), reference(body, "datasetReference", "datasetId")
-	if id == "" {
-		return nil, badRequest("Required parameter is missing: datasetReference.datasetId")
+	if !datasetID.MatchString(id) {
+		return nil, badRequest("Invalid dataset ID %q. Dataset IDs must be alphanumeric (plus underscores) and must be at"+
+			" most 1000 characters long.", id)
 	}
 	if text(body, "location") == "" {
 		body["location"] = s.options.Location
@@ -127,8 +134,9 @@ func (s *Server) insertTable(r *http.Request, body map[string]any) (any, *restEr
 		return nil, wrong
 	}
 	project, dataset, id := r.PathValue("project"), r.PathValue("dataset"), reference(body, "tableReference", "tableId")
-	if id == "" {
-		return nil, badRequest("Required parameter is missing: tableReference.tableId")
+	if !tableID.MatchString(id) {
+		return nil, badRequest("Invalid table ID %q. Table IDs must be letters, marks, numbers, connectors, dashes or"+
+			" spaces, and must be at most 1000 characters long.", id)
 	}
 	now := time.Now().UTC()
 	t := &table{name: datasetPath(project, dataset) + "/tables/" + id, made: now, modified: now}
