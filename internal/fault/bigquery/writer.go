@@ -2,6 +2,7 @@ package bigquery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -114,12 +115,7 @@ func (b *binder) collect(path string, d *descriptorpb.DescriptorProto) {
 // begins with a dot is a full one, of which the package is not known.
 func resolve[T any](known map[string]T, scope, name string) (full string, found T, ok bool) {
 	if whole, absolute := strings.CutPrefix(name, "."); absolute {
-		for full, found := range known {
-			if full == whole || strings.HasSuffix(whole, "."+full) || strings.HasSuffix(full, "."+whole) {
-				return full, found, true
-			}
-		}
-		return "", found, false
+		return nearest(known, whole)
 	}
 	for {
 		full = strings.TrimPrefix(scope+"."+name, ".")
@@ -131,6 +127,20 @@ func resolve[T any](known map[string]T, scope, name string) (full string, found 
 		}
 		scope = scope[:max(strings.LastIndexByte(scope, '.'), 0)]
 	}
+}
+
+// nearest looks for the type whose name ends as another one does, with the fewest characters more or less: a type
+// within one of the same name is not taken for it.
+func nearest[T any](known map[string]T, whole string) (full string, found T, ok bool) {
+	least := 0
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		apart := max(len(name)-len(whole), len(whole)-len(name))
+		if !strings.HasSuffix("."+whole, "."+name) && !strings.HasSuffix("."+name, "."+whole) || ok && apart >= least {
+			continue
+		}
+		full, found, ok, least = name, known[name], true, apart
+	}
+	return full, found, ok
 }
 
 func (b *binder) message(
