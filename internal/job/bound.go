@@ -28,6 +28,8 @@ func (j *Job) bounds() []bound {
 		sizeBound("sink.iceberg.rollup.spool_size", i.Rollup.SpoolSize, 0, 1<<50),
 		countBound("sink.iceberg.expire.keep", i.Expire.Keep, 1, 1_000_000),
 		durationBound("sink.iceberg.expire.delete_after", i.Expire.DeleteAfter, time.Second, 30*24*time.Hour),
+		durationBound("sink.iceberg.orphans.older_than", i.Orphans.OlderThan, time.Hour, 365*24*time.Hour),
+		durationBound("sink.iceberg.orphans.interval", i.Orphans.Interval, time.Minute, 30*24*time.Hour),
 		countBound("limits.workers", l.Workers, 0, 1024),
 		sizeBound("limits.memory", l.Memory, 32<<20, 1<<40),
 		durationBound("limits.shutdown_timeout", l.ShutdownTimeout, time.Second, time.Hour),

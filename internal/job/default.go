@@ -48,5 +48,6 @@ func defaultIcebergSink() IcebergSink {
 		Distribution:   "auto",
 		Rollup:         Rollup{Enabled: true, MaxAge: 10 * time.Minute, SpoolSize: 4e9},
 		Expire:         Expire{Enabled: true, Keep: 100, DeleteAfter: time.Hour},
+		Orphans:        Orphans{OlderThan: 3 * 24 * time.Hour, Interval: 24 * time.Hour},
 	}
 }

@@ -131,6 +131,7 @@ type IcebergSink struct {
 	Distribution   string            `yaml:"distribution"` // auto, hash or none: how rows of workers meet at files
 	Rollup         Rollup            `yaml:"rollup"`
 	Expire         Expire            `yaml:"expire"`
+	Orphans        Orphans           `yaml:"orphans"`
 }
 
 // Rollup joins the small files that the job commits into files of target_file_size.
@@ -146,6 +147,13 @@ type Expire struct {
 	Enabled     bool          `yaml:"enabled"`
 	Keep        int           `yaml:"keep"`         // snapshots, the newest
 	DeleteAfter time.Duration `yaml:"delete_after"` // files that only expired snapshots need are deleted then
+}
+
+// Orphans deletes the files below the table's folders that nothing refers to, such as those of a writer that was killed.
+type Orphans struct {
+	Enabled   bool          `yaml:"enabled"`
+	OlderThan time.Duration `yaml:"older_than"` // by the store's clock
+	Interval  time.Duration `yaml:"interval"`   // between two looks, which list all files
 }
 
 // Catalog is an Iceberg catalog.

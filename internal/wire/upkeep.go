@@ -21,10 +21,11 @@ import (
 // care is what keeps the table in shape while the job runs: small files are joined, old snapshots expire, and files
 // that nothing needs any more are deleted. It implements pipeline.Rollup.
 type care struct {
-	rollup *upkeep.Rollup // nil: none
-	expire job.Expire
-	sweeps *table.Committer
-	log    *slog.Logger
+	rollup  *upkeep.Rollup // nil: none
+	expire  job.Expire
+	orphans job.Orphans
+	sweeps  *table.Committer
+	log     *slog.Logger
 }
 
 var _ pipeline.Rollup = (*care)(nil)
@@ -35,6 +36,8 @@ const (
 	replaceIntervalMax = 10 * time.Second
 	// sweepInterval is how often it is looked whether files can be deleted, which costs nothing where none can.
 	sweepInterval = time.Minute
+	// orphansFirst is when a job first looks for orphan files.
+	orphansFirst = time.Hour
 	// closeTimeout bounds the removal of files that were joined and not committed.
 	closeTimeout = 10 * time.Second
 	// keptShare of DataBytes is for small files that wait to be joined, where reading them again costs a request.
@@ -52,7 +55,7 @@ func (a *Assembly) openUpkeep(
 	if err != nil {
 		return nil, err
 	}
-	c := &care{expire: j.Sink.Iceberg.Expire, sweeps: sweeps, log: log}
+	c := &care{expire: j.Sink.Iceberg.Expire, orphans: j.Sink.Iceberg.Orphans, sweeps: sweeps, log: log}
 	if j.Sink.Iceberg.Rollup.Enabled {
 		c.rollup, err = upkeep.New(a.rollupConfig(j, catalog, t, schema, options, log))
 	}
@@ -102,6 +105,9 @@ func (c *care) Run(ctx context.Context) error {
 	if c.expire.Enabled {
 		parts.Go(func() { c.sweep(ctx) })
 	}
+	if c.orphans.Enabled {
+		parts.Go(func() { c.clear(ctx) })
+	}
 	if c.rollup != nil {
 		return c.rollup.Run(ctx)
 	}
@@ -122,6 +128,43 @@ func (c *care) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// clear deletes orphan files, first an hour after the start or after the interval if that is shorter, until ctx ends.
+// What fails is tried again after the interval; it never ends the job.
+func (c *care) clear(ctx context.Context) {
+	next := time.NewTimer(min(orphansFirst, c.orphans.Interval))
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		deleted, err := c.clearOnce(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			c.log.Warn("deleting orphan files failed; trying again", "deleted", deleted, "in", c.orphans.Interval, "error", err)
+		case deleted > 0:
+			c.log.Info("deleted files that nothing refers to", "files", deleted)
+		}
+		next.Reset(c.orphans.Interval)
+	}
+}
+
+// clearOnce deletes the orphan files that there are, and says how many.
+func (c *care) clearOnce(ctx context.Context) (deleted int, err error) {
+	for {
+		found, err := c.sweeps.Orphans(ctx, table.OrphanPolicy{OlderThan: c.orphans.OlderThan})
+		if err != nil {
+			return deleted, err
+		}
+		err = c.sweeps.DeleteOrphans(ctx, &found, nil)
+		deleted += found.Deleted
+		if err != nil || !found.More {
+			return deleted, err
 		}
 	}
 }

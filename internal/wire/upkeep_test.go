@@ -2,8 +2,13 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +76,53 @@ func smallFilesAreJoined(t *testing.T, version string) {
 	if err != nil || len(snapshots) > 5+30 {
 		t.Errorf("%d snapshots, error %v", len(snapshots), err)
 	}
+}
+
+// A job deletes what nobody refers to, and only what is old enough.
+func TestOrphanFilesGo(t *testing.T) {
+	kafka, err := NewEmbeddedKafka("numbers", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kafka.Close()
+	j := localJob(t, kafka, "numbers")
+	j.Sink.Iceberg.Orphans = job.Orphans{Enabled: true, OlderThan: time.Hour, Interval: time.Nanosecond}
+	send(t, kafka, "numbers", `{"seq": 0, "text": "number 0"}`)
+	runToEnd(t, j)
+	data := filepath.Join(strings.TrimPrefix(mustLoad(t, j).Location(), "file://"), "data")
+	old, young := filepath.Join(data, "old.parquet"), filepath.Join(data, "young.parquet")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, []byte("left by a writer that was killed"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(old, before, before); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(t.Context(), j, Options{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	deadline := time.Now().Add(time.Minute)
+	for err = nil; !errors.Is(err, fs.ErrNotExist); _, err = os.Stat(old) {
+		if time.Now().After(deadline) {
+			t.Fatal("the old file is still there")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	if err := errors.Join(<-ended, a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("the young file: %v", err)
+	}
+	runToEnd(t, j)
+	mustAudit(t, j)
 }
 
 func TestReplaceInterval(t *testing.T) {
