@@ -1,6 +1,7 @@
 package bigquery
 
 import (
+	"bytes"
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -182,8 +183,11 @@ func (c *connection) route() *status.Status {
 	if s := c.server.seen(c.stream.table); s != nil {
 		return s
 	}
-	if r.hasSchema {
-		c.schema, c.bound = append([]byte{}, r.schema...), nil
+	if r.hasSchema && !bytes.Equal(r.schema, c.schema) {
+		if c.schema != nil && !c.stream.preset {
+			return invalid(c.stream.name, "Invalid request: writer_schema may only change on a _default stream.")
+		}
+		c.schema, c.bound = bytes.Clone(r.schema), nil
 	}
 	if c.schema == nil {
 		return invalid(c.stream.name, "Invalid request: writer_schema must be specified in the first request.")

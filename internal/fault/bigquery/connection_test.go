@@ -100,6 +100,21 @@ func TestSecondConnectionTakesTheStream(t *testing.T) {
 	accepted(t, second.append(appendRequest("", 3, nil, plainRow(4, "d"))), 3)
 }
 
+func TestSchemaMayNotChangeOnAnExplicitStream(t *testing.T) {
+	d := start(t, Options{})
+	table := d.table("t", plain, "")
+	narrow := descriptor(typed{name: "id", typ: int64Type})
+	a := d.open()
+	accepted(t, a.append(appendRequest(table+"/streams/_default", -1, plainWriter(), plainRow(1, "a"))), -1)
+	accepted(t, a.append(appendRequest("", -1, narrow, []byte{1 << 3, 2})), -1)
+
+	a = d.open()
+	accepted(t, a.append(appendRequest(d.create(table, committed), 0, plainWriter(), plainRow(1, "a"))), 0)
+	accepted(t, a.append(appendRequest("", 1, plainWriter(), plainRow(2, "b"))), 1)
+	a.send(appendRequest("", 2, narrow, []byte{1 << 3, 3}))
+	a.ended(codes.InvalidArgument, none)
+}
+
 func TestRequestTooLarge(t *testing.T) {
 	d := start(t, Options{RequestBytesMax: 1 << 10})
 	stream := d.create(d.table("t", plain, ""), committed)

@@ -22,18 +22,22 @@
 // # What it is faithful to
 //
 // Write streams: COMMITTED, PENDING and BUFFERED ones and the _default of each table, with FinalizeWriteStream,
-// BatchCommitWriteStreams and FlushRows. AppendRows: answers come in the order of requests; write_stream and
-// writer_schema are sticky; a connection may switch between _default streams when it sends the schema again and names
-// the stream from then on; offsets are checked, with a StorageError in the status; a request is stored whole or not at
-// all; bad rows are named in row_errors and the connection stays; a second connection to an explicit stream ends the
-// first one; updated_schema comes once after a table changed; defaults are filled in as
-// missing_value_interpretations and default_missing_value_interpretation say. An append that is looked at when its
-// stream is finalized is stored and counted, a later one never is.
+// BatchCommitWriteStreams and FlushRows. An append that is looked at when its stream is finalized is stored and counted,
+// a later one never is.
+//
+// AppendRows: answers come in the order of requests. write_stream and writer_schema are sticky; a connection may switch
+// between _default streams when it sends the schema again and names the stream from then on, and may change the schema
+// only there. Offsets are checked, with a StorageError in the status. A request is stored whole or not at all; bad rows
+// are named in row_errors and the connection stays. A second connection to an explicit stream ends the first one, or is
+// ended itself (Faults.KeepFirstConnection). updated_schema comes once after a table changed. Defaults are filled in as
+// missing_value_interpretations and default_missing_value_interpretation say.
 //
 // Rows: each is walked against the writer's descriptor, which is bound to the table's columns by name: wire types,
 // UTF-8, required fields, ranges and lengths. A field number that the descriptor does not have makes a bad row.
 //
-// Changes (_CHANGE_TYPE, _CHANGE_SEQUENCE_NUMBER): Rows shows the last one of each key at once.
+// Changes (_CHANGE_TYPE, _CHANGE_SEQUENCE_NUMBER): Rows shows the last one of each key at once. A DELETE needs the
+// required columns too. Sequence numbers are compared section by section; where one has more sections and the rest is
+// the same it is the higher one, which Google does not say.
 //
 // # Which errors end an AppendRows stream
 //

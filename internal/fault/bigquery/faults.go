@@ -65,7 +65,7 @@ type Call struct {
 }
 
 // Faults says what goes wrong. Functions are called from any goroutine, several at a time; they may block, which delays
-// what they are asked about. All may be changed at any time. It is safe for concurrent use.
+// what they are asked about and Close. All may be changed at any time. It is safe for concurrent use.
 type Faults struct {
 	server *Server
 

@@ -14,7 +14,7 @@ import (
 // Row is a row by column: nil for NULL, int64 for INTEGER, float64, bool, []byte, and a time.Time in UTC for TIMESTAMP.
 // DATE, TIME and DATETIME are texts like 2026-01-02, 03:04:05.000006 and 2026-01-02T03:04:05.000006, NUMERIC and
 // BIGNUMERIC the shortest text of the number, all other types the text that was sent. A STRUCT is a Row, a RANGE a Row
-// of start and end, and what is REPEATED an []any.
+// of start and end, and what is REPEATED an []any. It has all columns that the table had when the row was stored.
 type Row map[string]any
 
 // stored is a row with its change, if it is one.

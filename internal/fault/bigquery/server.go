@@ -14,6 +14,7 @@ import (
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
 )
 
 // Keep says what becomes of rows that are stored.
@@ -141,6 +142,12 @@ func (s *Server) serveREST() error {
 	return nil
 }
 
+// streamsMax is how many streams an HTTP/2 connection carries, as with Google's servers: more wait for one to end.
+const streamsMax = 100
+
+// pingsMin is how often a client may send pings.
+const pingsMin = 30 * time.Second
+
 // windowBytes lets a client send some requests while others are looked at.
 const windowBytes = 4 << 20
 
@@ -149,6 +156,8 @@ func (s *Server) admit() (before *grpc.Server) {
 	o := []grpc.ServerOption{
 		grpc.ForceServerCodecV2(codec{}),
 		grpc.MaxRecvMsgSize(2*s.options.RequestBytesMax + 1<<20),
+		grpc.MaxConcurrentStreams(streamsMax),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsMin, PermitWithoutStream: true}),
 		grpc.InitialWindowSize(windowBytes), grpc.InitialConnWindowSize(windowBytes),
 		grpc.ReadBufferSize(1 << 17), grpc.UnaryInterceptor(s.intercept), grpc.WaitForHandlers(true),
 	}

@@ -45,10 +45,13 @@ type Count struct {
 	Sum uint64
 }
 
-// Checksum is what a row as it was encoded adds to Count.Sum.
+// Checksum is what a row as it was encoded adds to Count.Sum. CRCs alone would add up to the same for other rows too
+// easily, so that their bits are mixed as MurmurHash3 does at its end.
 func Checksum(row []byte) uint64 {
-	const golden = 0x9e3779b97f4a7c15 // an odd factor that spreads the bits, so that sums of sums tell rows apart
-	return (uint64(crc32.Checksum(row, castagnoli))<<20 ^ uint64(len(row))) * golden
+	h := uint64(crc32.Checksum(row, castagnoli))<<32 | uint64(len(row))
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
