@@ -2,6 +2,7 @@ package bigquery
 
 import (
 	"bytes"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
@@ -24,6 +26,7 @@ const (
 	loadWindow   = 8 // requests on their way in a stream
 	loadEndpoint = "BIGQUERY_LOAD_ENDPOINT"
 	loadRequests = "BIGQUERY_LOAD_REQUESTS"
+	loadCA       = "BIGQUERY_LOAD_CA"
 )
 
 // loadRequest is about 1 MB of rows of two columns.
@@ -64,8 +67,11 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithWriteBufferSize(1<<17))
+	secure := insecure.NewCredentials()
+	if roots := x509.NewCertPool(); roots.AppendCertsFromPEM([]byte(os.Getenv(loadCA))) {
+		secure = credentials.NewClientTLSFromCert(roots, "")
+	}
+	conn, err := grpc.NewClient(endpoint, grpc.WithTransportCredentials(secure), grpc.WithWriteBufferSize(1<<17))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +117,12 @@ func cpu(b *testing.B) time.Duration {
 
 // BenchmarkAppend is the server's cost of requests of 1 MB that it checks, counts and forgets.
 func BenchmarkAppend(b *testing.B) {
-	s, err := Start(Options{Insecure: true, Keep: KeepNone})
+	b.Run("plain", func(b *testing.B) { benchmarkAppend(b, Options{Insecure: true, Keep: KeepNone}) })
+	b.Run("tls", func(b *testing.B) { benchmarkAppend(b, Options{Keep: KeepNone}) })
+}
+
+func benchmarkAppend(b *testing.B, o Options) {
+	s, err := Start(o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -123,7 +134,8 @@ func BenchmarkAppend(b *testing.B) {
 	before := cpu(b)
 	b.ResetTimer()
 	client := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestLoad$")
-	client.Env = append(os.Environ(), loadEndpoint+"="+s.Endpoint(), loadRequests+"="+strconv.Itoa(b.N))
+	client.Env = append(os.Environ(), loadEndpoint+"="+s.Endpoint(), loadRequests+"="+strconv.Itoa(b.N),
+		loadCA+"="+string(s.CA()))
 	if out, err := client.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, bytes.TrimSpace(out))
 	}

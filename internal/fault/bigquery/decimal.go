@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -100,10 +101,11 @@ const exponentMax = 100
 
 // parseDecimal reads a decimal. Digits beyond the scale are rounded half away from zero, as a cast from STRING does.
 func parseDecimal(text string, scale int) (unscaled *big.Int, reason string) {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "e")
+	mantissa, exponent, has := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "e")
 	power10 := 0
-	if exponent != "" {
-		if _, err := fmt.Sscanf(exponent, "%d", &power10); err != nil || power10 > exponentMax || power10 < -exponentMax {
+	if has {
+		var err error
+		if power10, err = strconv.Atoi(exponent); err != nil || power10 > exponentMax || power10 < -exponentMax {
 			return nil, fmt.Sprintf("%q is no decimal", text)
 		}
 	}

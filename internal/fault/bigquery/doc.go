@@ -22,8 +22,8 @@
 // # What it is faithful to
 //
 // Write streams: COMMITTED, PENDING and BUFFERED ones and the _default of each table, with FinalizeWriteStream,
-// BatchCommitWriteStreams and FlushRows. An append that is looked at when its stream is finalized is stored and counted,
-// a later one never is.
+// BatchCommitWriteStreams and FlushRows. An append that is looked at when its stream is finalized is stored and
+// counted, a later one never is.
 //
 // AppendRows: answers come in the order of requests. write_stream and writer_schema are sticky; a connection may switch
 // between _default streams when it sends the schema again and names the stream from then on, and may change the schema
@@ -52,8 +52,14 @@
 // types from outside the descriptor. Partitions, clustering, expiration, labels, max staleness and
 // biglakeConfiguration are kept and have no effect. Of default value expressions it evaluates literals, CURRENT_DATE,
 // CURRENT_DATETIME, CURRENT_TIMESTAMP and GENERATE_UUID; an append to a table with another one is UNIMPLEMENTED. The
-// text of GEOGRAPHY and INTERVAL is hardly looked at. Streams never expire and quotas are never exceeded by themselves.
+// text of GEOGRAPHY and INTERVAL is hardly looked at, and that of a TIMESTAMP has no time zone by name. Streams never expire and quotas are never exceeded by themselves.
 // Nothing survives Close.
+//
+// # What it costs
+//
+// With KeepNone and requests of 1 MB, 0.51 CPU seconds of the server for each GB of rows, and 0.92 with TLS
+// (BenchmarkAppend, on 2 cores under other load); it took 1.6 and 1.06 GB/s. KeepRows decodes each row and keeps it as
+// a map, which is for tests.
 //
 // Sources: storage.proto, stream.proto, table.proto and protobuf.proto of google.cloud.bigquery.storage.v1 with their
 // comments, BigQuery's documents "Storage Write API", "Supported protocol buffer and Arrow data types" and "Stream

@@ -38,6 +38,9 @@ func (s *Server) listRows(r *http.Request, _ map[string]any) (any, *restError) {
 		}
 		from = int64(v)
 	}
+	if most == 0 {
+		most = rowsPageMax
+	}
 	rows := t.rows()
 	columns, _, _ := t.schema()
 	total := int64(len(rows))
