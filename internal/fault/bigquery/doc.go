@@ -52,8 +52,8 @@
 // types from outside the descriptor. Partitions, clustering, expiration, labels, max staleness and
 // biglakeConfiguration are kept and have no effect. Of default value expressions it evaluates literals, CURRENT_DATE,
 // CURRENT_DATETIME, CURRENT_TIMESTAMP and GENERATE_UUID; an append to a table with another one is UNIMPLEMENTED. The
-// text of GEOGRAPHY and INTERVAL is hardly looked at, and that of a TIMESTAMP has no time zone by name. Streams never expire and quotas are never exceeded by themselves.
-// Nothing survives Close.
+// text of GEOGRAPHY and INTERVAL is hardly looked at, and that of a TIMESTAMP has no time zone by name. Streams never
+// expire and quotas are never exceeded by themselves. Nothing survives Close.
 //
 // # What it costs
 //
