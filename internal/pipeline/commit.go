@@ -182,10 +182,12 @@ func (s *session) seal(ctx context.Context, v *interval, flush Flush) (record.Se
 	var rows int64
 	for _, f := range files {
 		rows += f.Rows
+		x.Counts.Rows -= f.Refused
+		x.Counts.Rejected += f.Refused
 	}
-	if rows != v.counts.Rows {
+	if rows != x.Counts.Rows {
 		return record.Sealed{}, fmt.Errorf("checking a flush: %d rows were written and its files hold %d",
-			v.counts.Rows, rows)
+			x.Counts.Rows, rows)
 	}
 	return x, nil
 }

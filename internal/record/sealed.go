@@ -77,6 +77,10 @@ type DataFile struct {
 	SortOrderID     int              `json:"sort_order_id,omitempty"`
 	// Lineage is known once the file is in a table of format version 3.
 	Lineage Lineage `json:"lineage,omitzero"`
+	// Offset is where the rows begin in the write stream that Path names, where rows go to BigQuery.
+	Offset int64 `json:"offset,omitempty"`
+	// Refused is how many more rows were written that the server did not take and the dead letters have.
+	Refused int64 `json:"refused,omitempty"`
 }
 
 // Lineage is where the rows of a data file come from (Iceberg specification, "Row Lineage"): row i of the file has the
