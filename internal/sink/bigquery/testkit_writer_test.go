@@ -30,6 +30,10 @@ type world struct {
 	table   *storagepb.TableSchema
 	rows    *record.Schema
 	refused letters
+
+	ends *kfake.FaultHandle // of the ends of transactions; nil when there was none
+
+	mu sync.Mutex // guards what faults count
 }
 
 const intentTopic = "intents"
