@@ -34,6 +34,7 @@
 //
 // Rows: each is walked against the writer's descriptor, which is bound to the table's columns by name: wire types,
 // UTF-8, required fields, ranges and lengths. A field number that the descriptor does not have makes a bad row.
+// A field that comes twice is checked each time, before the second takes the place of the first.
 //
 // Changes (_CHANGE_TYPE, _CHANGE_SEQUENCE_NUMBER): Rows shows the last one of each key at once. A DELETE needs the
 // required columns too. Sequence numbers are compared section by section; where one has more sections and the rest is

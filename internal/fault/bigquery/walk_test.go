@@ -8,6 +8,7 @@ import (
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"cloud.google.com/go/bigquery/storage/managedwriter/adapt"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -155,6 +156,35 @@ func clean(m protoreflect.Message) bool {
 	return ok
 }
 
+// repeats tells whether a field that is no list comes twice in a message. The walker checks both, and the library keeps
+// the second or, of a message, joins them before anything is checked here.
+func repeats(d protoreflect.MessageDescriptor, data []byte) bool {
+	seen := make(map[protowire.Number]bool)
+	for len(data) > 0 {
+		number, wire, n := protowire.ConsumeField(data)
+		if n < 0 {
+			return false
+		}
+		_, _, tagBytes := protowire.ConsumeTag(data)
+		value := data[tagBytes:n]
+		data = data[n:]
+		f := d.Fields().ByNumber(number)
+		if f == nil {
+			continue
+		}
+		if seen[number] && !f.IsList() {
+			return true
+		}
+		seen[number] = true
+		if f.Kind() == protoreflect.MessageKind && wire == protowire.BytesType {
+			if inner, _ := protowire.ConsumeBytes(value); repeats(f.Message(), inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // agree holds the walker and the decoder against the library's reading of the same bytes.
 func agree(t interface {
 	Helper()
@@ -168,7 +198,7 @@ func agree(t interface {
 	if good && !want {
 		t.Fatalf("the walker takes %x, which is no row", data)
 	}
-	if !good && want {
+	if !good && want && !repeats(d, data) {
 		t.Fatalf("the walker refuses %x: %s", data, w.reason)
 	}
 	if !good {
