@@ -62,7 +62,9 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 				f.SetInt(int64(i + 1))
 			}
 		case int64:
-			f.SetInt(int64(i + 1))
+			if name := v.Type().Field(i).Name; name != "Offset" && name != "Refused" { // of write streams, not of files
+				f.SetInt(int64(i + 1))
+			}
 		case []int64:
 			f.Set(reflect.ValueOf([]int64{4, 900}))
 		case map[int]int64:

@@ -2,6 +2,7 @@ package bigquery
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,8 +108,8 @@ func TestStreamEndsBeforeTheSeal(t *testing.T) {
 func TestSpill(t *testing.T) {
 	w := newWorld(t)
 	p := w.start()
-	freed := 0
-	p.writer.OnFreed(func() { freed++ })
+	var freed atomic.Int64 // lanes are freed side by side
+	p.writer.OnFreed(func() { freed.Add(1) })
 	for _, l := range p.writer.lanes {
 		if err := p.writeTo(l, w.batch(p.at, p.at+12, plain)); err != nil {
 			t.Fatal(err)
@@ -120,8 +121,8 @@ func TestSpill(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := p.writer.BufferedBytes()
-	if now >= held || now == 0 || freed == 0 {
-		t.Errorf("%d bytes were held, now %d; freed was called %d times", held, now, freed)
+	if now >= held || now == 0 || freed.Load() == 0 {
+		t.Errorf("%d bytes were held, now %d; freed was called %d times", held, now, freed.Load())
 	}
 	if err := p.writer.Spill(t.Context(), 0); err != nil {
 		t.Fatal(err)
