@@ -107,12 +107,14 @@ func TestOrphanFilesGo(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	deadline := time.Now().Add(time.Minute)
+	deadline, tick := time.After(time.Minute), time.NewTicker(10*time.Millisecond)
+	defer tick.Stop()
 	for err = nil; !errors.Is(err, fs.ErrNotExist); _, err = os.Stat(old) {
-		if time.Now().After(deadline) {
+		select {
+		case <-tick.C:
+		case <-deadline:
 			t.Fatal("the old file is still there")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	stop()
 	if err := errors.Join(<-ended, a.Close()); err != nil {
