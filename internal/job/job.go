@@ -149,7 +149,7 @@ type Expire struct {
 	DeleteAfter time.Duration `yaml:"delete_after"` // files that only expired snapshots need are deleted then
 }
 
-// Orphans deletes the files below the table's folders that nothing refers to, such as those of a writer that was killed.
+// Orphans deletes the files below the table's folders that nothing refers to, such as those of a killed writer.
 type Orphans struct {
 	Enabled   bool          `yaml:"enabled"`
 	OlderThan time.Duration `yaml:"older_than"` // by the store's clock
