@@ -33,3 +33,10 @@ func (f *DeleteFile) Key() string {
 	}
 	return f.Path + "#" + strconv.FormatInt(f.Offset, 10)
 }
+
+// DeletableFile is a live data file with the delete files that may apply to it.
+type DeletableFile struct {
+	DataFile
+	Sequence int64 // of its data
+	Deletes  []DeleteFile
+}

@@ -75,7 +75,7 @@ func (t *Table) Files(ctx context.Context, o FilesOptions) ([]FileInfo, error) {
 	return list, nil
 }
 
-// liveEntries calls do with every entry of the snapshot's manifests that is not deleted.
+// liveEntries calls do with every entry of the snapshot's manifests that is not deleted, those of delete files first.
 func liveEntries(
 	ctx context.Context, fio icebergio.IO, s *icebergtable.Snapshot, do func(iceberg.ManifestEntry) error,
 ) error {
@@ -83,6 +83,9 @@ func liveEntries(
 	if err != nil {
 		return fmt.Errorf("reading manifest list of snapshot %d: %w", s.SnapshotID, err)
 	}
+	slices.SortStableFunc(manifests, func(a, b iceberg.ManifestFile) int {
+		return cmp.Compare(b.ManifestContent(), a.ManifestContent())
+	})
 	for _, m := range manifests {
 		if err := ctx.Err(); err != nil {
 			return err

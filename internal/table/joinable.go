@@ -78,9 +78,13 @@ func (t *Table) newJoinLister(bytesMax int64) *joinLister {
 	}
 }
 
-// list looks at delete files first, to know what applies to each data file.
+// list is told of delete files first, and so knows what applies to each data file.
 func (l *joinLister) list(ctx context.Context, files icebergio.IO) error {
-	return eachEntry(ctx, l.table, files, func(e iceberg.ManifestEntry) error {
+	head := l.table.inner.CurrentSnapshot()
+	if head == nil {
+		return nil
+	}
+	return liveEntries(ctx, files, head, func(e iceberg.ManifestEntry) error {
 		if e.DataFile().ContentType() == iceberg.EntryContentData {
 			l.data(e)
 		} else {
@@ -88,35 +92,6 @@ func (l *joinLister) list(ctx context.Context, files icebergio.IO) error {
 		}
 		return nil
 	})
-}
-
-// eachEntry calls do with every live entry of the table's head, those of delete files first.
-func eachEntry(ctx context.Context, t *Table, files icebergio.IO, do func(iceberg.ManifestEntry) error) error {
-	head := t.inner.CurrentSnapshot()
-	if head == nil {
-		return nil
-	}
-	manifests, err := head.Manifests(files)
-	if err != nil {
-		return fmt.Errorf("reading manifest list of snapshot %d: %w", head.SnapshotID, err)
-	}
-	slices.SortStableFunc(manifests, func(a, b iceberg.ManifestFile) int {
-		return cmp.Compare(b.ManifestContent(), a.ManifestContent())
-	})
-	for _, m := range manifests {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for e, err := range m.Entries(files, true) {
-			if err == nil {
-				err = do(e)
-			}
-			if err != nil {
-				return fmt.Errorf("reading manifest %s: %w", m.FilePath(), err)
-			}
-		}
-	}
-	return nil
 }
 
 func (l *joinLister) data(e iceberg.ManifestEntry) {
@@ -223,50 +198,16 @@ func sortGroups(groups map[string][]SmallFile, least int) [][]SmallFile {
 	return out
 }
 
-// Describe is the descriptions of live data files by path, with their lineage where the table has it. Those that are
-// not live any more are not in it. It reads every manifest, one at a time.
-func (t *Table) Describe(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error) {
-	described := make(map[string]record.DataFile, len(paths))
-	head := t.inner.CurrentSnapshot()
-	if head == nil {
-		return described, nil
-	}
-	files, err := t.inner.FS(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening the store of %s: %w", t.ident, err)
-	}
-	err = liveEntries(ctx, files, head, func(e iceberg.ManifestEntry) error {
-		f := e.DataFile()
-		if !paths[f.FilePath()] || f.ContentType() != iceberg.EntryContentData {
-			return nil
-		}
-		d, err := t.describeEntry(e)
-		described[f.FilePath()] = d
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("describing data files of %s: %w", t.ident, err)
-	}
-	return described, nil
-}
-
 // Rewritable is data files as they are in one snapshot.
 type Rewritable struct {
 	SnapshotID int64
-	Files      map[string]RewritableFile // by path, those that are live
-}
-
-// RewritableFile is a data file with the delete files that may apply to it.
-type RewritableFile struct {
-	record.DataFile
-	Sequence int64 // of its data
-	Deletes  []record.DeleteFile
+	Files      map[string]record.DeletableFile // by path, those that are live
 }
 
 // Rewritable describes live data files with the delete files that may apply to them. It reads every manifest, one at a
 // time.
 func (t *Table) Rewritable(ctx context.Context, paths map[string]bool) (Rewritable, error) {
-	out := Rewritable{Files: make(map[string]RewritableFile, len(paths))}
+	out := Rewritable{Files: make(map[string]record.DeletableFile, len(paths))}
 	head := t.inner.CurrentSnapshot()
 	if head == nil {
 		return out, nil
@@ -277,7 +218,7 @@ func (t *Table) Rewritable(ctx context.Context, paths map[string]bool) (Rewritab
 		return out, fmt.Errorf("opening the store of %s: %w", t.ident, err)
 	}
 	deletes := newDeleteIndex(t)
-	err = eachEntry(ctx, t, files, func(e iceberg.ManifestEntry) error {
+	err = liveEntries(ctx, files, head, func(e iceberg.ManifestEntry) error {
 		f := e.DataFile()
 		if f.ContentType() != iceberg.EntryContentData {
 			deletes.add(e)
@@ -290,7 +231,7 @@ func (t *Table) Rewritable(ctx context.Context, paths map[string]bool) (Rewritab
 		if err != nil {
 			return err
 		}
-		file := RewritableFile{DataFile: d, Sequence: e.SequenceNum()}
+		file := record.DeletableFile{DataFile: d, Sequence: e.SequenceNum()}
 		for _, d := range deletes.applying(f, e.SequenceNum()) {
 			file.Deletes = append(file.Deletes, d.DeleteFile)
 		}

@@ -53,9 +53,9 @@ func TestJoinable(t *testing.T) {
 	if len(got.Deletes) != 1 || got.Deletes[0].Rows != 1 {
 		t.Errorf("delete files that are not needed after that: %+v", got.Deletes)
 	}
-	described, err := reload(t, c, "db.events").Describe(t.Context(), map[string]bool{path(4): true, "gone": true})
-	if err != nil || len(described) != 1 || described[path(4)].Rows != 1 {
-		t.Errorf("described %+v, error %v", described, err)
+	live, err := reload(t, c, "db.events").Rewritable(t.Context(), map[string]bool{path(4): true, "gone": true})
+	if err != nil || len(live.Files) != 1 || live.Files[path(4)].Rows != 1 {
+		t.Errorf("live %+v, error %v", live, err)
 	}
 }
 

@@ -65,8 +65,6 @@ type Compaction struct {
 	Columns int // of values, in the table's schema
 	// FileBytes is the size of files that are written anew, 512 MiB at most.
 	FileBytes int64
-	// Describe is the descriptions of those of the files that are live now, by path.
-	Describe func(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error)
 	// Head is those of the files that are live now, with what is needed to read their rows.
 	Head func(ctx context.Context, paths map[string]bool) (Head, error)
 	// Commit makes replacements visible. Those that are neither replaced nor stale, and all where it fails, are of unknown
@@ -205,11 +203,11 @@ func (c *compacting) batches(
 
 // joinBatch joins some and commits them at once.
 func (c *compacting) joinBatch(ctx context.Context, joins [][]Candidate) error {
-	described, err := c.Describe(ctx, pathsOf(joins))
+	head, err := c.Head(ctx, pathsOf(joins))
 	if err != nil {
 		return err
 	}
-	made, err := c.join(ctx, joins, described)
+	made, err := c.join(ctx, joins, &head)
 	return c.finish(ctx, made, err)
 }
 
@@ -242,11 +240,11 @@ func (c *compacting) giveUp(r record.Replacement) {
 
 // join makes the files, several at once.
 func (c *compacting) join(
-	ctx context.Context, joins [][]Candidate, described map[string]record.DataFile,
+	ctx context.Context, joins [][]Candidate, head *Head,
 ) ([]record.Replacement, error) {
 	r := c.rollup
 	one := func(ctx context.Context, join []Candidate) (record.Replacement, error) {
-		parts := r.asParts(join, described)
+		parts := r.asParts(join, head.Files)
 		if parts == nil {
 			return record.Replacement{}, errGone
 		}
@@ -313,18 +311,18 @@ func (c *compacting) several(
 }
 
 // asParts is nil where a file is not live any more, or the schema is another one by now.
-func (r *Rollup) asParts(join []Candidate, described map[string]record.DataFile) []*part {
+func (r *Rollup) asParts(join []Candidate, found map[string]record.DeletableFile) []*part {
 	var parts []*part
 	var g *group
 	for _, c := range join {
-		f, live := described[c.Path]
+		f, live := found[c.Path]
 		if !live || r.config.Schema(f.SchemaID) == nil {
 			return nil
 		}
 		if g == nil {
 			g = &group{like: record.DataFile{SpecID: f.SpecID, SchemaID: f.SchemaID, Partition: f.Partition}}
 		}
-		parts = append(parts, &part{group: g, path: f.Path, bytes: f.SizeBytes, rows: f.Rows, said: pack(&f)})
+		parts = append(parts, &part{group: g, path: f.Path, bytes: f.SizeBytes, rows: f.Rows, said: pack(&f.DataFile)})
 	}
 	return parts
 }

@@ -19,7 +19,7 @@ func TestDeleteCache(t *testing.T) {
 		all = append(all, record.DeleteFile{Path: path, SizeBytes: int64(len(b))})
 	}
 	all = append(all, record.DeleteFile{Path: "gone", SizeBytes: 5}, record.DeleteFile{Path: "cut", SizeBytes: 7})
-	c.learn(&Head{Files: map[string]HeadFile{"data": {Deletes: all}}})
+	c.learn(&Head{Files: map[string]record.DeletableFile{"data": {Deletes: all}}})
 	for range 3 {
 		for _, path := range []string{"small", "large"} {
 			f, err := c.Open(t.Context(), path)

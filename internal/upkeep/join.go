@@ -93,7 +93,7 @@ type storeError struct {
 func (e *storeError) Error() string { return fmt.Sprintf("storing %s: %s", e.path, e.err) }
 func (e *storeError) Unwrap() error { return e.err }
 
-// join writes the file. What it began and could not finish it removes.
+// join writes the file.
 func (r *Rollup) join(
 	ctx context.Context, parts []*part, opened *contents,
 ) (x *replacement, j parquet.Joined, err error) {
@@ -105,26 +105,51 @@ func (r *Rollup) join(
 	if err != nil {
 		return nil, j, err
 	}
+	x.file, err = r.store(ctx, parts[0], to, func(ctx context.Context, w io.Writer) (record.DataFile, error) {
+		var err error
+		j, err = r.write(ctx, w, opened)
+		return j.File, err
+	})
+	if err != nil {
+		return nil, j, err
+	}
+	return x, j, nil
+}
+
+// store has a data file written for the partition value of a part. What it began and could not finish it removes.
+func (r *Rollup) store(
+	ctx context.Context, like *part, to string, write func(context.Context, io.Writer) (record.DataFile, error),
+) (f record.DataFile, err error) {
 	writing, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	object, err := r.config.Create(writing, to)
 	if err != nil {
-		return nil, j, &storeError{to, err}
+		return f, &storeError{to, err}
 	}
-	j, err = r.write(writing, to, object, opened)
+	store := &noting{Writer: object}
+	w := bufio.NewWriterSize(store, writeBytes)
+	f, err = write(writing, w)
+	if err == nil {
+		err = w.Flush()
+	}
+	switch {
+	case store.err != nil:
+		err = &storeError{to, store.err}
+	case err == nil && f.SizeBytes != store.bytes:
+		err = fmt.Errorf("%d bytes were made, of which %d were written; the file is not used", f.SizeBytes, store.bytes)
+	}
 	if err != nil {
 		giveUp()
 		r.abort(to, object)
-		return nil, j, err
+		return f, err
 	}
 	if err := object.Close(); err != nil {
 		r.unneed(to) // whether it is there or not: no commit was told of it
-		return nil, j, &storeError{to, err}
+		return f, &storeError{to, err}
 	}
-	x.file = j.File
-	like := parts[0].group.like
-	x.file.Path, x.file.SpecID, x.file.Partition, x.file.SchemaID = to, like.SpecID, like.Partition, like.SchemaID
-	return x, j, nil
+	g := &like.group.like
+	f.Path, f.SpecID, f.Partition, f.SchemaID = to, g.SpecID, g.Partition, g.SchemaID
+	return f, nil
 }
 
 // place is where a file of the parts' partition value goes. Those of an older partition spec, whose folders the table
@@ -140,20 +165,12 @@ func (r *Rollup) place(p *part, name string) (string, error) {
 	return to, nil
 }
 
-// write joins the parts into the object, all but its end.
-func (r *Rollup) write(ctx context.Context, to string, object io.Writer, opened *contents) (parquet.Joined, error) {
-	store := &noting{Writer: object}
-	w := bufio.NewWriterSize(store, writeBytes)
+// write joins the parts.
+func (r *Rollup) write(ctx context.Context, w io.Writer, opened *contents) (parquet.Joined, error) {
 	j, err := r.config.Join(ctx, w, opened.parts, parquet.JoinOptions{
 		Schema: r.config.Schema(opened.parts[0].File.SchemaID), Options: r.config.Parquet,
 		RowLineage: r.config.RowLineage,
 	})
-	if err == nil {
-		err = w.Flush()
-	}
-	if store.err != nil {
-		return j, &storeError{to, store.err}
-	}
 	if err := errors.Join(err, opened.err()); err != nil {
 		return j, fmt.Errorf("joining %d files, the first of which is %s: %w", len(opened.parts),
 			opened.parts[0].File.Path, err)
@@ -162,9 +179,9 @@ func (r *Rollup) write(ctx context.Context, to string, object io.Writer, opened 
 	for _, p := range opened.parts {
 		rows += p.File.Rows
 	}
-	if j.File.Rows != rows || j.File.SizeBytes != store.bytes {
-		return j, fmt.Errorf("joining %d files of %d rows gave %d rows in %d bytes, of which %d were written; "+
-			"the file is not used", len(opened.parts), rows, j.File.Rows, j.File.SizeBytes, store.bytes)
+	if j.File.Rows != rows {
+		return j, fmt.Errorf("joining %d files of %d rows gave %d rows; the file is not used", len(opened.parts), rows,
+			j.File.Rows)
 	}
 	return j, nil
 }

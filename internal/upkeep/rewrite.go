@@ -1,7 +1,6 @@
 package upkeep
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +16,9 @@ import (
 // Head is data files as they are in one snapshot of a table.
 type Head struct {
 	SnapshotID int64
-	Files      map[string]HeadFile // by path, those that are live
+	Files      map[string]record.DeletableFile // by path, those that are live
 	// Field is the column of an equality delete: see deletes.Config.
 	Field func(id int) (record.Field, error)
-}
-
-// HeadFile is a live data file with the delete files that may apply to it.
-type HeadFile struct {
-	record.DataFile
-	Sequence int64 // of its data
-	Deletes  []record.DeleteFile
 }
 
 const (
@@ -84,13 +76,7 @@ type rewriter struct {
 }
 
 func (w *rewriter) rewrite(ctx context.Context, files []Candidate) (record.Replacement, error) {
-	described := make(map[string]record.DataFile, len(files))
-	for _, f := range files {
-		if live, ok := w.head.Files[f.Path]; ok {
-			described[f.Path] = live.DataFile
-		}
-	}
-	if w.parts = w.rollup.asParts(files, described); w.parts == nil {
+	if w.parts = w.rollup.asParts(files, w.head.Files); w.parts == nil {
 		return record.Replacement{}, errGone
 	}
 	w.id = w.Config.NewID()
@@ -254,32 +240,12 @@ func (w *rewriter) store(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	writing, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	object, err := w.Config.Create(writing, to)
+	d, err := w.rollup.store(ctx, w.parts[0], to, func(_ context.Context, out io.Writer) (record.DataFile, error) {
+		return w.file.Finish(out)
+	})
 	if err != nil {
-		return &storeError{to, err}
-	}
-	store := &noting{Writer: object}
-	buffered := bufio.NewWriterSize(store, writeBytes)
-	d, err := w.file.Finish(buffered)
-	if err == nil {
-		err = buffered.Flush()
-	}
-	if err != nil {
-		giveUp()
-		w.rollup.abort(to, object)
-		if store.err != nil {
-			return &storeError{to, store.err}
-		}
 		return err
 	}
-	if err := object.Close(); err != nil {
-		w.rollup.unneed(to) // whether it is there or not: no commit was told of it
-		return &storeError{to, err}
-	}
-	like := w.parts[0].group.like
-	d.Path, d.SpecID, d.Partition, d.SchemaID = to, like.SpecID, like.Partition, like.SchemaID
 	w.added = append(w.added, d)
 	w.file.Reset()
 	return nil

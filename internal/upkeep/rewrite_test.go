@@ -22,14 +22,11 @@ func (w *world) compaction(fileBytes int64) (Compaction, *int) {
 			c.Schema = func(int) *record.Schema { return numbersSchema() }
 		}),
 		Columns: 2, FileBytes: fileBytes, Progress: func(n int) { done += n },
-		Describe: func(context.Context, map[string]bool) (map[string]record.DataFile, error) {
-			return map[string]record.DataFile{}, nil
-		},
 		Head: func(_ context.Context, paths map[string]bool) (Head, error) {
-			h := Head{SnapshotID: 7, Files: make(map[string]HeadFile)}
+			h := Head{SnapshotID: 7, Files: make(map[string]record.DeletableFile)}
 			for path := range paths {
 				if f, ok := w.live[path]; ok {
-					h.Files[path] = HeadFile{DataFile: f.File}
+					h.Files[path] = record.DeletableFile{DataFile: f.File}
 				}
 			}
 			return h, nil
@@ -167,13 +164,6 @@ func TestRewriteInsteadOfJoin(t *testing.T) {
 			context.Context, io.Writer, []parquet.Part, parquet.JoinOptions,
 		) (parquet.Joined, error) {
 			return parquet.Joined{}, fmt.Errorf("joining: %w", fault)
-		}
-		c.Describe = func(_ context.Context, paths map[string]bool) (map[string]record.DataFile, error) {
-			out := make(map[string]record.DataFile)
-			for path := range paths {
-				out[path] = w.live[path].File
-			}
-			return out, nil
 		}
 		out, err := c.Run(t.Context(), Work{Joins: [][]Candidate{all}})
 		if err != nil || out.FilesIn != 2 || out.FilesOut != 1 || out.Rewritten != 2 || len(out.Failed) > 0 || *done != 2 {

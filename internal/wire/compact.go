@@ -44,13 +44,6 @@ func Compaction(
 			Log: log, TargetBytes: 1, Parallel: parallel, MemoryBytesMax: compactMemory, Local: isLocal(t),
 		},
 		Columns: len(columns), FileBytes: fileBytes,
-		Describe: func(ctx context.Context, paths map[string]bool) (map[string]record.DataFile, error) {
-			now, err := t.Refresh(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return now.Describe(ctx, paths)
-		},
 		Head: func(ctx context.Context, paths map[string]bool) (upkeep.Head, error) { return headOf(ctx, t, paths) },
 		Commit: func(ctx context.Context, all []record.Replacement) (upkeep.Committed, error) {
 			out, err := k.Commit(ctx, nil, all...)
@@ -71,13 +64,7 @@ func headOf(ctx context.Context, t *table.Table, paths map[string]bool) (upkeep.
 	if err != nil {
 		return upkeep.Head{}, err
 	}
-	head := upkeep.Head{
-		SnapshotID: live.SnapshotID, Files: make(map[string]upkeep.HeadFile, len(live.Files)), Field: now.EqualityField,
-	}
-	for path, f := range live.Files {
-		head.Files[path] = upkeep.HeadFile(f)
-	}
-	return head, nil
+	return upkeep.Head{SnapshotID: live.SnapshotID, Files: live.Files, Field: now.EqualityField}, nil
 }
 
 func isLocal(t *table.Table) bool {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -92,7 +91,7 @@ func (a *Assembly) rollupConfig(
 		},
 		Parquet: options, RowLineage: t.FormatVersion() > 2, NewID: newID, Metrics: a.Metrics, Log: log,
 		TargetBytes: int64(i.TargetFileSize), AgeMax: i.Rollup.MaxAge,
-		Local:          !strings.Contains(t.Location(), "://") || strings.HasPrefix(t.Location(), "file:"),
+		Local:          isLocal(t),
 		MemoryBytesMax: DataBytes(j.Limits.Memory) / keptShare, SpoolBytesMax: int64(i.Rollup.SpoolSize),
 		SpoolFolder: filepath.Join(folder, "firn-"+j.Name), KnownBytesMax: DataBytes(j.Limits.Memory) / keptShare,
 	}
