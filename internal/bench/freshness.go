@@ -105,12 +105,8 @@ func (s *session) flow(ctx context.Context, c flowCase) (f flowed, err error) {
 	if err := report.moved(sent.Messages); err != nil {
 		return f, err
 	}
-	files, err := config.files(ctx)
-	if err != nil {
-		return f, err
-	}
+	files, old, err := config.filesByAge(ctx, c.old)
 	f = newFlowed(report, process, files, sent, b.kind)
-	old, err := config.filesOlder(ctx, c.old)
 	f.largeShare = old.largeShare()
 	return f, err
 }

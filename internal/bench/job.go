@@ -219,37 +219,39 @@ func (c jobConfig) write() (string, error) {
 
 // files looks into the table of the job file that write wrote, whoever filled it.
 func (c jobConfig) files(ctx context.Context) (dataFiles, error) {
-	return c.filesOlder(ctx, 0)
+	all, _, err := c.filesByAge(ctx, 0)
+	return all, err
 }
 
-// filesOlder is files without those that an append less than the age ago has added. What a replacement has added holds
-// older rows and always counts.
-func (c jobConfig) filesOlder(ctx context.Context, age time.Duration) (dataFiles, error) {
-	var found dataFiles
+// filesByAge is all files, and those that no append less than the age ago has added. What a replacement has added holds
+// older rows and is old whenever it was made.
+func (c jobConfig) filesByAge(ctx context.Context, age time.Duration) (all, old dataFiles, err error) {
 	j, err := job.Load(filepath.Join(c.folder, jobFile), os.Getenv)
 	if err != nil {
-		return found, err
+		return nil, nil, err
 	}
 	catalog, err := wire.OpenCatalog(ctx, j.Sink.Iceberg.Catalog, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return found, err
+		return nil, nil, err
 	}
 	t, err := catalog.Load(ctx, j.Sink.Iceberg.Table)
 	if err != nil {
-		return found, errors.Join(err, catalog.Close())
+		return nil, nil, errors.Join(err, catalog.Close())
 	}
 	snapshots, err := t.Snapshots()
 	if err != nil {
-		return found, errors.Join(err, catalog.Close())
+		return nil, nil, errors.Join(err, catalog.Close())
 	}
 	young := appendsSince(snapshots, age)
 	list, err := t.Files(ctx, table.FilesOptions{})
 	for _, f := range list {
+		mb := float64(f.Bytes) / 1e6
+		all = append(all, mb)
 		if !young[f.SnapshotID] {
-			found = append(found, float64(f.Bytes)/1e6)
+			old = append(old, mb)
 		}
 	}
-	return found, errors.Join(err, catalog.Close())
+	return all, old, errors.Join(err, catalog.Close())
 }
 
 // appendsSince are the snapshots of operation append that are less than the age older than the last one.

@@ -63,17 +63,7 @@ func TestJoinAnything(t *testing.T) {
 		var all [][]any
 		var parts []Part
 		for range rapid.IntRange(0, 5).Draw(rt, "parts") {
-			rows := make([][]any, rapid.IntRange(0, 30).Draw(rt, "rows"))
-			dull := rapid.Bool().Draw(rt, "dull")
-			for i := range rows {
-				rows[i] = make([]any, len(s.Fields))
-				for j := range s.Fields {
-					rows[i][j] = value(rt, &s.Fields[j], dull)
-				}
-			}
-			if dull {
-				rows = repeat(rows, 5*len(rows))
-			}
+			rows := someRows(rt, s, 30)
 			parts = append(parts, partOf(rt, s, rows, Options{
 				Codec:              rapid.SampledFrom(codecs).Draw(rt, "codec of part"),
 				PageChecksums:      rapid.Bool().Draw(rt, "checksums"),

@@ -118,22 +118,28 @@ func primitive(t *rapid.T, typ record.Type, dull bool) any {
 	}
 }
 
+// someRows is up to n random rows, or, where they are to be dull, few values five times.
+func someRows(rt *rapid.T, s *record.Schema, n int) [][]any {
+	rows := make([][]any, rapid.IntRange(0, n).Draw(rt, "rows"))
+	dull := rapid.Bool().Draw(rt, "dull")
+	for i := range rows {
+		rows[i] = make([]any, len(s.Fields))
+		for j := range s.Fields {
+			rows[i][j] = value(rt, &s.Fields[j], dull)
+		}
+	}
+	if dull {
+		rows = repeat(rows, 5*len(rows))
+	}
+	return rows
+}
+
 // TestRoundTrip writes random rows of random schemas, nested up to four deep, with random options, and reads them back
 // with two other implementations.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := (&schemaGen{t: rt}).schema()
-		rows := make([][]any, rapid.IntRange(0, 60).Draw(rt, "rows"))
-		dull := rapid.Bool().Draw(rt, "dull")
-		for i := range rows {
-			rows[i] = make([]any, len(s.Fields))
-			for j := range s.Fields {
-				rows[i][j] = value(rt, &s.Fields[j], dull)
-			}
-		}
-		if dull {
-			rows = repeat(rows, 5*len(rows))
-		}
+		rows := someRows(rt, s, 60)
 		o := Options{
 			PageChecksums:      rapid.Bool().Draw(rt, "checksums"),
 			PageVersion:        rapid.IntRange(1, 2).Draw(rt, "version"),

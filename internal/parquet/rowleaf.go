@@ -202,13 +202,18 @@ func (h *hybridReader) skipAll(value uint32, n int) (bool, error) {
 	return true, nil
 }
 
-// readLevels appends n levels up to top.
-func (l *rowLeaf) readLevels(h *hybridReader, out []uint8, top uint8, n int) ([]uint8, error) {
+// block is room for n numbers, or for as many as are read at once.
+func (l *rowLeaf) block(n int) []uint32 {
 	if l.scratch == nil {
 		l.scratch = make([]uint32, joinIndices)
 	}
+	return l.scratch[:min(n, len(l.scratch))]
+}
+
+// readLevels appends n levels up to top.
+func (l *rowLeaf) readLevels(h *hybridReader, out []uint8, top uint8, n int) ([]uint8, error) {
 	for n > 0 {
-		block := l.scratch[:min(n, len(l.scratch))]
+		block := l.block(n)
 		if err := h.fill(block); err != nil {
 			return out, fmt.Errorf("reading levels: %w", err)
 		}
@@ -242,11 +247,8 @@ func (l *rowLeaf) values(c *record.Column) (n int, err error) {
 
 // lookUp appends values of the dictionary.
 func (l *rowLeaf) lookUp(c *record.Column, p *rowPage, n int) error {
-	if l.scratch == nil {
-		l.scratch = make([]uint32, joinIndices)
-	}
 	for n > 0 {
-		block := l.scratch[:min(n, len(l.scratch))]
+		block := l.block(n)
 		if err := p.indices.fill(block); err != nil {
 			return fmt.Errorf("reading indices: %w", err)
 		}
@@ -265,31 +267,28 @@ func (l *rowLeaf) lookUp(c *record.Column, p *rowPage, n int) error {
 func gather(c, from *record.Column, indices []uint32) {
 	switch {
 	case from.Ints32 != nil:
-		for _, i := range indices {
-			c.Ints32 = append(c.Ints32, from.Ints32[i])
-		}
+		c.Ints32 = pick(c.Ints32, from.Ints32, indices)
 	case from.Ints64 != nil:
-		for _, i := range indices {
-			c.Ints64 = append(c.Ints64, from.Ints64[i])
-		}
+		c.Ints64 = pick(c.Ints64, from.Ints64, indices)
 	case from.Floats32 != nil:
-		for _, i := range indices {
-			c.Floats32 = append(c.Floats32, from.Floats32[i])
-		}
+		c.Floats32 = pick(c.Floats32, from.Floats32, indices)
 	case from.Floats64 != nil:
-		for _, i := range indices {
-			c.Floats64 = append(c.Floats64, from.Floats64[i])
-		}
+		c.Floats64 = pick(c.Floats64, from.Floats64, indices)
 	case from.Bytes != nil:
-		for _, i := range indices {
-			c.Bytes = append(c.Bytes, from.Bytes[i])
-		}
+		c.Bytes = pick(c.Bytes, from.Bytes, indices)
 	default:
 		w := c.Field.Type.Width()
 		for _, i := range indices {
 			c.Fixed = append(c.Fixed, from.Fixed[int(i)*w:(int(i)+1)*w]...)
 		}
 	}
+}
+
+func pick[T any](to, from []T, indices []uint32) []T {
+	for _, i := range indices {
+		to = append(to, from[i])
+	}
+	return to
 }
 
 // release gives back the buffers that only the last batch needed.

@@ -42,17 +42,7 @@ func TestRowReader(t *testing.T) {
 func TestRowReaderRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := (&schemaGen{t: rt}).schema()
-		rows := make([][]any, rapid.IntRange(0, 60).Draw(rt, "rows"))
-		dull := rapid.Bool().Draw(rt, "dull")
-		for i := range rows {
-			rows[i] = make([]any, len(s.Fields))
-			for j := range s.Fields {
-				rows[i][j] = value(rt, &s.Fields[j], dull)
-			}
-		}
-		if dull {
-			rows = repeat(rows, 5*len(rows))
-		}
+		rows := someRows(rt, s, 60)
 		o := Options{
 			PageVersion:        rapid.IntRange(1, 2).Draw(rt, "version"),
 			Encodings:          rapid.SampledFrom([]Encodings{EncodingsCompatible, EncodingsAuto}).Draw(rt, "encodings"),

@@ -1,5 +1,10 @@
 package record
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Sealed is one flush of a writer: immutable files that are durable and not yet visible, and the source ranges that
 // they hold. It is small and serialisable, so that it can be sent to whoever commits.
 //
@@ -13,6 +18,20 @@ type Sealed struct {
 	Topics []TopicMark `json:"topics"` // identity of every topic in Ranges
 	Counts Counts      `json:"counts"`
 	Events EventTimes  `json:"-"` // local to the process that wrote them
+}
+
+// CheckRanges guards the promise that rows come in once: a flush without ranges would fit any floor.
+func (s *Sealed) CheckRanges() error {
+	if len(s.Ranges) == 0 {
+		return fmt.Errorf("flush %s has no source range", s.ID)
+	}
+	var faults []error
+	for _, r := range s.Ranges {
+		if r.From < 0 || r.From >= r.To {
+			faults = append(faults, fmt.Errorf("flush %s has the range %d to %d of %s", s.ID, r.From, r.To, r))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Counts says what became of the offsets of some ranges.

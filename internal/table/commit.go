@@ -34,21 +34,15 @@ func (k *Committer) Commit(
 	return out, err
 }
 
-// checkSealed guards the promise that files come in once: a flush with files and without ranges would fit any floor.
+// checkSealed guards the promise that files come in once.
 func checkSealed(sealed []record.Sealed) error {
 	var faults []error
-	for _, s := range sealed {
+	for i := range sealed {
+		s := &sealed[i]
 		if s.ID == "" || strings.Contains(s.ID, ",") { // ids are kept as a list with commas
 			faults = append(faults, fmt.Errorf("the flush id %q is empty or has a comma", s.ID))
 		}
-		if len(s.Ranges) == 0 {
-			faults = append(faults, fmt.Errorf("flush %s has no source range", s.ID))
-		}
-		for _, r := range s.Ranges {
-			if r.From < 0 || r.From >= r.To {
-				faults = append(faults, fmt.Errorf("flush %s has the range %d to %d of %s", s.ID, r.From, r.To, r))
-			}
-		}
+		faults = append(faults, s.CheckRanges())
 	}
 	return errors.Join(faults...)
 }

@@ -21,20 +21,8 @@ func bounded(
 	t *testing.T, table *Table, content iceberg.ManifestEntryContent, low, high int64,
 ) *iceberg.DataFileBuilder {
 	t.Helper()
-	spec, err := table.spec(table.SpecID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := iceberg.NewDataFileBuilder(spec, content, table.Location()+"/data/"+uuid.NewString()+".parquet",
-		iceberg.ParquetFile, nil, nil, nil, 1, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if content == iceberg.EntryContentEqDeletes {
-		b.EqualityFieldIDs([]int{1})
-	}
-	return b.LowerBoundValues(map[int][]byte{1: long(low)}).UpperBoundValues(map[int][]byte{1: long(high)}).
-		NullValueCounts(map[int]int64{1: 0})
+	return oneRow(t, table, content).LowerBoundValues(map[int][]byte{1: long(low)}).
+		UpperBoundValues(map[int][]byte{1: long(high)}).NullValueCounts(map[int]int64{1: 0})
 }
 
 func dataEntry(f iceberg.DataFile, sequence int64) iceberg.ManifestEntry {

@@ -179,10 +179,9 @@ func TestReplaceUnknownOutcome(t *testing.T) {
 	}
 }
 
-// deleteRows commits a delete file as another engine does. No file is written.
-func deleteRows(t *testing.T, c *Catalog, ident string, content iceberg.ManifestEntryContent) {
+// oneRow describes a data or delete file of one row in a table without partitions; an equality delete is by id.
+func oneRow(t *testing.T, table *Table, content iceberg.ManifestEntryContent) *iceberg.DataFileBuilder {
 	t.Helper()
-	table := reload(t, c, ident)
 	spec, err := table.spec(table.SpecID())
 	if err != nil {
 		t.Fatal(err)
@@ -195,6 +194,14 @@ func deleteRows(t *testing.T, c *Catalog, ident string, content iceberg.Manifest
 	if content == iceberg.EntryContentEqDeletes {
 		b.EqualityFieldIDs([]int{1})
 	}
+	return b
+}
+
+// deleteRows commits a delete file as another engine does. No file is written.
+func deleteRows(t *testing.T, c *Catalog, ident string, content iceberg.ManifestEntryContent) {
+	t.Helper()
+	table := reload(t, c, ident)
+	b := oneRow(t, table, content)
 	tx := table.inner.NewTransaction()
 	if err := tx.NewRowDelta(nil).AddDeletes(b.Build()).Commit(t.Context()); err != nil {
 		t.Fatal(err)

@@ -274,6 +274,12 @@ func (k *Committer) commit(ctx context.Context, sealed []record.Sealed, out *pip
 	if err := k.flush(ctx); err != nil {
 		return err
 	}
+	sortOut(sealed, accepted, out)
+	return nil
+}
+
+// sortOut says of each flush whether it is among those that were accepted.
+func sortOut(sealed []record.Sealed, accepted []int, out *pipeline.Outcome) {
 	for i, s := range sealed {
 		if slices.Contains(accepted, i) {
 			out.Committed = append(out.Committed, s.ID)
@@ -281,7 +287,6 @@ func (k *Committer) commit(ctx context.Context, sealed []record.Sealed, out *pip
 			out.Rejected = append(out.Rejected, s.ID)
 		}
 	}
-	return nil
 }
 
 func ids(sealed []record.Sealed) []string {
@@ -340,15 +345,11 @@ func (k *Committer) prepare(next record.Floor, sealed []record.Sealed, accepted 
 // checkSealed guards the promise that rows come in once.
 func checkSealed(sealed []record.Sealed) error {
 	var faults []error
-	for _, s := range sealed {
-		if s.ID == "" || len(s.Ranges) == 0 {
-			faults = append(faults, fmt.Errorf("the flush %q has no id or no source range", s.ID))
+	for i := range sealed {
+		if sealed[i].ID == "" {
+			faults = append(faults, errors.New("a flush has no id"))
 		}
-		for _, r := range s.Ranges {
-			if r.From < 0 || r.From >= r.To {
-				faults = append(faults, fmt.Errorf("flush %s has the range %d to %d of %s", s.ID, r.From, r.To, r))
-			}
-		}
+		faults = append(faults, sealed[i].CheckRanges())
 	}
 	return errors.Join(faults...)
 }

@@ -118,17 +118,7 @@ func (k *GroupCommitter) Commit(
 		}
 	}
 	out := pipeline.Outcome{Floor: next, Attempts: 1}
-	fits := map[int]bool{}
-	for _, i := range accepted {
-		fits[i] = true
-	}
-	for i := range sealed {
-		if fits[i] {
-			out.Committed = append(out.Committed, sealed[i].ID)
-		} else {
-			out.Rejected = append(out.Rejected, sealed[i].ID)
-		}
-	}
+	sortOut(sealed, accepted, &out)
 	return out, nil
 }
 
