@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"firn/internal/cluster"
 	"firn/internal/record"
 	"firn/internal/table"
 )
@@ -27,10 +26,8 @@ type grown struct {
 
 // growing is a table that gets commits of described files: what is measured is metadata, so that none are written.
 type growing struct {
-	table     *table.Table
-	committer *table.Committer
-	next      int64
-	small     [bucketedCount][]record.DataFile
+	ownTable
+	small [bucketedCount][]record.DataFile
 }
 
 // growWindowMax is the commits whose mean time counts. It has two replacements of each bucket.
@@ -41,17 +38,8 @@ const growSmallMax = 200
 
 // grow makes commits and measures the first and the last of them.
 func grow(ctx context.Context, commits int) (g grown, err error) {
-	folder, err := os.MkdirTemp("", "firn-bench-")
-	if err != nil {
-		return g, fmt.Errorf("making a folder for the table: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	catalog, err := table.OpenCatalog(ctx, table.CatalogConfig{Type: "hadoop", Warehouse: folder}, nil)
-	if err != nil {
-		return g, err
-	}
-	defer func() { err = errors.Join(err, catalog.Close()) }()
-	x, err := newGrowing(ctx, catalog)
+	x, err := newGrowing(ctx)
+	defer func() { err = errors.Join(err, x.close()) }()
 	if err != nil {
 		return g, err
 	}
@@ -73,32 +61,15 @@ func grow(ctx context.Context, commits int) (g grown, err error) {
 	return g, x.measure(ctx, &g)
 }
 
-func newGrowing(ctx context.Context, catalog *table.Catalog) (*growing, error) {
-	const ident, topic = "bench.grown", "t"
+func newGrowing(ctx context.Context) (*growing, error) {
 	schema := &record.Schema{Fields: []record.Field{{Name: "id", Type: record.Type{Kind: record.KindLong}}}}
-	t, err := catalog.Create(ctx, ident, table.CreateConfig{Schema: schema, Partition: []string{"bucket(id, 64)"}})
-	if err != nil {
-		return nil, err
-	}
-	k, err := table.NewCommitter(catalog, ident, "bench", table.CommitterOptions{Fold: cluster.Fold})
-	if err != nil {
-		return nil, err
-	}
-	_, err = k.SetFloor(ctx, func(record.Floor) (record.Floor, error) {
-		return record.Floor{topic: {Next: map[int32]int64{0: 0}}}, nil
-	})
-	return &growing{table: t, committer: k}, err
+	own, err := makeTable(ctx, table.CreateConfig{Schema: schema, Partition: []string{"bucket(id, 64)"}})
+	return &growing{ownTable: own}, err
 }
 
 // commit commits a file a bucket, and says how long it took. Every tenth takes replacements, as in a job.
 func (x *growing) commit(ctx context.Context, i int) (time.Duration, error) {
-	sealed := record.Sealed{
-		ID: uuid.NewString(), Topics: []record.TopicMark{{Topic: "t"}}, Counts: record.Counts{Rows: bucketedCount},
-		Ranges: []record.Range{{
-			TopicPartition: record.TopicPartition{Topic: "t"}, From: x.next, To: x.next + bucketedCount,
-		}},
-	}
-	x.next += bucketedCount
+	sealed := x.flush(bucketedCount)
 	for bucket := range bucketedCount {
 		f := x.describe(bucket, 1)
 		sealed.Files = append(sealed.Files, f)

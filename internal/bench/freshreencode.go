@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/google/uuid"
 
-	"firn/internal/cluster"
 	"firn/internal/parquet"
 	"firn/internal/record"
 	"firn/internal/table"
@@ -29,30 +27,24 @@ const (
 
 // reencoding is a table whose files are written anew.
 type reencoding struct {
-	rows      *rows
-	table     *table.Table
-	committer *table.Committer
-	paths     []upkeep.Candidate
+	ownTable
+	rows  *rows
+	paths []upkeep.Candidate
 }
 
 // reencode makes a table and has all of its files written anew by a compaction: read from the disk, decoded, encoded,
 // stored and committed. It gives the million bytes of JSON for each second of CPU time.
 func reencode(ctx context.Context, mb int) (rate float64, err error) {
-	folder, err := os.MkdirTemp("", "firn-bench-")
-	if err != nil {
-		return 0, fmt.Errorf("making a folder for the table: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	catalog, err := table.OpenCatalog(ctx, table.CatalogConfig{Type: "hadoop", Warehouse: folder}, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, catalog.Close()) }()
 	x := &reencoding{}
 	if x.rows, err = newRows(narrow(), mb); err != nil {
 		return 0, err
 	}
-	if err := x.fill(ctx, catalog); err != nil {
+	x.ownTable, err = makeTable(ctx, table.CreateConfig{Schema: x.rows.schema})
+	defer func() { err = errors.Join(err, x.close()) }()
+	if err != nil {
+		return 0, err
+	}
+	if err := x.fill(ctx); err != nil {
 		return 0, fmt.Errorf("filling the table: %w", err)
 	}
 	before, err := cpuTime()
@@ -67,28 +59,8 @@ func reencode(ctx context.Context, mb int) (rate float64, err error) {
 }
 
 // fill commits the files.
-func (x *reencoding) fill(ctx context.Context, catalog *table.Catalog) (err error) {
-	const ident, topic = "bench.reencoded", "t"
-	if x.table, err = catalog.Create(ctx, ident, table.CreateConfig{Schema: x.rows.schema}); err != nil {
-		return err
-	}
-	x.committer, err = table.NewCommitter(catalog, ident, "bench", table.CommitterOptions{Fold: cluster.Fold})
-	if err != nil {
-		return err
-	}
-	_, err = x.committer.SetFloor(ctx, func(record.Floor) (record.Floor, error) {
-		return record.Floor{topic: {Next: map[int32]int64{0: 0}}}, nil
-	})
-	if err != nil {
-		return err
-	}
-	sealed := record.Sealed{
-		ID: uuid.NewString(), Topics: []record.TopicMark{{Topic: topic}},
-		Counts: record.Counts{Rows: int64(reencodeFiles * x.rows.count)},
-		Ranges: []record.Range{{
-			TopicPartition: record.TopicPartition{Topic: topic}, To: int64(reencodeFiles * x.rows.count),
-		}},
-	}
+func (x *reencoding) fill(ctx context.Context) error {
+	sealed := x.flush(int64(reencodeFiles * x.rows.count))
 	for range reencodeFiles {
 		f, err := x.store(ctx)
 		if err != nil {
@@ -97,7 +69,7 @@ func (x *reencoding) fill(ctx context.Context, catalog *table.Catalog) (err erro
 		sealed.Files = append(sealed.Files, f)
 		x.paths = append(x.paths, upkeep.Candidate{Path: f.Path, Bytes: f.SizeBytes})
 	}
-	_, err = x.committer.Commit(ctx, []record.Sealed{sealed})
+	_, err := x.committer.Commit(ctx, []record.Sealed{sealed})
 	return err
 }
 
